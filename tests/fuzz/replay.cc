@@ -1,4 +1,4 @@
-// Replays a fuzz target's corpus with an ordinary compiler, so that every past input is an ordinary test.
+// Replays a fuzz target's corpus with an ordinary compiler: every past input is an ordinary test.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
