@@ -1,0 +1,219 @@
+// The machine's file system over POSIX calls.
+#include "base/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace remit {
+namespace {
+
+Error system_error(std::string_view what, const std::string& path) {
+  const int error = errno;
+  ErrorCode code = ErrorCode::kUnavailable;
+  if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
+  if (error == EEXIST) code = ErrorCode::kAlreadyExists;
+  return Error{code, fmt::format("{}: {}", what, ::strerrordesc_np(error)), path};
+}
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool valid() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+Descriptor open_file(const std::string& path, int flags) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
+  } while (fd < 0 && errno == EINTR);
+  return Descriptor{fd};
+}
+
+Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return system_error("cannot write", path);
+    if (wrote == 0) return Error{ErrorCode::kUnavailable, "cannot write: no progress", path};
+    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+class PosixAppendFile final : public AppendFile {
+ public:
+  PosixAppendFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Status append(std::span<const std::byte> bytes) override {
+    return write_all(fd_.get(), bytes, path_);
+  }
+  Status sync() override {
+    if (::fdatasync(fd_.get()) != 0) return system_error("cannot sync", path_);
+    return {};
+  }
+  Status truncate(std::uint64_t size) override {
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) {
+      return system_error("cannot truncate", path_);
+    }
+    return {};
+  }
+  [[nodiscard]] Result<std::uint64_t> size() const override {
+    struct stat found{};
+    if (::fstat(fd_.get(), &found) != 0) return system_error("cannot read the size", path_);
+    return static_cast<std::uint64_t>(found.st_size);
+  }
+
+ private:
+  Descriptor fd_;
+  std::string path_;
+};
+
+FileInfo::Kind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return FileInfo::Kind::kFile;
+  if (S_ISDIR(mode)) return FileInfo::Kind::kDirectory;
+  if (S_ISLNK(mode)) return FileInfo::Kind::kLink;
+  return FileInfo::Kind::kOther;
+}
+
+}  // namespace
+
+Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t max_bytes) {
+  const Descriptor fd = open_file(path, O_RDONLY);
+  if (!fd.valid()) return system_error("cannot open", path);
+  struct stat found{};
+  if (::fstat(fd.get(), &found) != 0) return system_error("cannot read", path);
+  if (S_ISDIR(found.st_mode)) {
+    return Error{ErrorCode::kInvalidInput, "is a directory, not a file", path};
+  }
+  std::string out;
+  // The size is a hint: the file may grow, or be a pipe.
+  out.reserve(static_cast<std::size_t>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(found.st_size), max_bytes)));
+  std::string chunk(std::size_t{64} * 1024, '\0');
+  while (true) {
+    const ssize_t got = ::read(fd.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("cannot read", path);
+    if (got == 0) return out;
+    out.append(chunk.data(), static_cast<std::size_t>(got));
+    if (out.size() > max_bytes) {
+      return Error{ErrorCode::kLimitExceeded, fmt::format("larger than {} bytes", max_bytes), path};
+    }
+  }
+}
+
+Result<std::unique_ptr<AppendFile>> PosixFileSystem::open_append(const std::string& path,
+                                                                 OpenMode mode) {
+  int flags = O_WRONLY | O_APPEND | O_NOFOLLOW;
+  if (mode != OpenMode::kMustExist) flags |= O_CREAT;
+  if (mode == OpenMode::kMustCreate) flags |= O_EXCL;
+  Descriptor fd = open_file(path, flags);
+  if (!fd.valid()) return system_error("cannot open", path);
+  return std::unique_ptr<AppendFile>(std::make_unique<PosixAppendFile>(std::move(fd), path));
+}
+
+Status PosixFileSystem::replace(const std::string& path, std::string_view bytes) {
+  const std::string beside = path + ".new";
+  {
+    const Descriptor fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+    if (!fd.valid()) return system_error("cannot open", beside);
+    REMIT_TRY(write_all(fd.get(), std::as_bytes(std::span{bytes.data(), bytes.size()}), beside));
+    if (::fdatasync(fd.get()) != 0) return system_error("cannot sync", beside);
+  }
+  REMIT_TRY(rename(beside, path));
+  const std::size_t slash = path.rfind('/');
+  return sync_directory(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+}
+
+Status PosixFileSystem::make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) return {};
+  if (errno == EEXIST) {
+    struct stat found{};
+    if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return {};
+    return Error{ErrorCode::kAlreadyExists, "exists and is not a directory", path};
+  }
+  return system_error("cannot make the directory", path);
+}
+
+Result<std::vector<std::string>> PosixFileSystem::list(const std::string& path) {
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return system_error("cannot list", path);
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  const int error = errno;
+  ::closedir(directory);
+  if (error != 0) {
+    errno = error;
+    return system_error("cannot list", path);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status PosixFileSystem::sync_directory(const std::string& path) {
+  const Descriptor fd = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!fd.valid()) return system_error("cannot open", path);
+  if (::fsync(fd.get()) != 0) return system_error("cannot sync", path);
+  return {};
+}
+
+Status PosixFileSystem::rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return system_error("cannot rename", from);
+  return {};
+}
+
+Status PosixFileSystem::remove(const std::string& path) {
+  if (::unlink(path.c_str()) != 0) return system_error("cannot remove", path);
+  return {};
+}
+
+Result<FileInfo> PosixFileSystem::info(const std::string& path) {
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) != 0) return system_error("cannot look at", path);
+  FileInfo out;
+  out.kind = kind_of(found.st_mode);
+  out.size = static_cast<std::uint64_t>(found.st_size);
+  out.writable_by_others = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  out.readable_by_others = (found.st_mode & (S_IRGRP | S_IROTH)) != 0;
+  out.owned_by_us = found.st_uid == ::geteuid() || found.st_uid == 0;
+  return out;
+}
+
+Result<std::unique_ptr<AppendFile>> PosixFileSystem::lock(const std::string& path) {
+  Descriptor fd = open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
+  if (!fd.valid()) return system_error("cannot open", path);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return Error{ErrorCode::kFailedPrecondition, "in use by another process", path};
+    }
+    return system_error("cannot lock", path);
+  }
+  return std::unique_ptr<AppendFile>(std::make_unique<PosixAppendFile>(std::move(fd), path));
+}
+
+}  // namespace remit

@@ -1,0 +1,89 @@
+// The file system behind one interface, so that tests can make any operation fail, stop short or
+// lose power.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace remit {
+
+/// A file open for appending. Not thread-safe. Closing (destruction) loses nothing that `sync`
+/// confirmed.
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  /// Writes all of `bytes` at the end. After an error any prefix of them may be in the file: the
+  /// caller truncates to what it knows before it goes on. Errors: `unavailable` (no space, I/O).
+  virtual Status append(std::span<const std::byte> bytes) = 0;
+  /// Makes data and size durable (fdatasync). After an error nothing since the last success is
+  /// known to be durable, and a second try proves nothing (the kernel may have dropped the pages).
+  virtual Status sync() = 0;
+  virtual Status truncate(std::uint64_t size) = 0;
+  [[nodiscard]] virtual Result<std::uint64_t> size() const = 0;
+};
+
+/// What is known of a path without opening it.
+struct FileInfo {
+  enum class Kind : std::uint8_t { kOther, kFile, kDirectory, kLink };
+  Kind kind = Kind::kOther;
+  std::uint64_t size = 0;
+  bool writable_by_others = false;  ///< group or world may write
+  bool readable_by_others = false;  ///< group or world may read
+  bool owned_by_us = false;         ///< owner is the effective user, or root
+};
+
+/// Whether `open_append` may make the file, must make it, or must find it.
+enum class OpenMode : std::uint8_t { kMustExist, kMayCreate, kMustCreate };
+
+/// The operations that Remit needs. Paths are UTF-8. Implementations are thread-safe. Every error
+/// names the path in `where`. Codes: `not_found`, `already_exists`, `limit_exceeded` (file larger
+/// than asked for), `unavailable` (anything else the system says).
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  /// The whole file, at most `max_bytes`.
+  virtual Result<std::string> read(const std::string& path, std::uint64_t max_bytes) = 0;
+  /// Opens for appending; created files have mode 0600.
+  virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path,
+                                                          OpenMode mode) = 0;
+  /// Writes `bytes` beside `path`, syncs, and renames over it: readers see the old or the new,
+  /// never half.
+  virtual Status replace(const std::string& path, std::string_view bytes) = 0;
+  /// Makes one directory with mode 0700; success if it is there already.
+  virtual Status make_directory(const std::string& path) = 0;
+  /// Names in a directory, sorted by bytes, without `.` and `..`.
+  virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
+  /// Makes created, renamed and removed names in `path` durable.
+  virtual Status sync_directory(const std::string& path) = 0;
+  virtual Status rename(const std::string& from, const std::string& to) = 0;
+  virtual Status remove(const std::string& path) = 0;
+  /// Does not follow a link at the end of `path`.
+  virtual Result<FileInfo> info(const std::string& path) = 0;
+  /// Takes an exclusive advisory lock on `path` (made if absent), held until the returned file is
+  /// destroyed; it falls with the process. `failed_precondition` if another process holds it.
+  virtual Result<std::unique_ptr<AppendFile>> lock(const std::string& path) = 0;
+};
+
+/// The machine's file system. Stateless, thread-safe.
+class PosixFileSystem final : public FileSystem {
+ public:
+  Result<std::string> read(const std::string& path, std::uint64_t max_bytes) override;
+  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path, OpenMode mode) override;
+  Status replace(const std::string& path, std::string_view bytes) override;
+  Status make_directory(const std::string& path) override;
+  Result<std::vector<std::string>> list(const std::string& path) override;
+  Status sync_directory(const std::string& path) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  Result<FileInfo> info(const std::string& path) override;
+  Result<std::unique_ptr<AppendFile>> lock(const std::string& path) override;
+};
+
+}  // namespace remit

@@ -1,0 +1,46 @@
+// Every bound of the program, in one place, with its unit and the reason for its size.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace remit {
+
+/// JSON of an agent or a tool.
+inline constexpr std::size_t kMaxJsonBytes = std::size_t{16} * 1024 * 1024;
+inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonMembers = 10'000;  ///< of one object
+/// The body of one call as it reaches the boundary (BOUNDARY step 1).
+inline constexpr std::size_t kMaxCallBytes = std::size_t{1} * 1024 * 1024;
+/// Integers of this magnitude and beyond do not survive a JSON reader that uses doubles (RFC 7493).
+inline constexpr std::int64_t kMaxSafeInteger = (std::int64_t{1} << 53) - 1;
+
+/// Events and evidence.
+inline constexpr std::size_t kMaxEventLineBytes = std::size_t{1} * 1024 * 1024;
+inline constexpr std::size_t kMaxEventTextBytes = 4096;  ///< one string that we write
+inline constexpr std::size_t kMaxSegmentBytes = std::size_t{64} * 1024 * 1024;
+
+/// Names in the catalogue; a tool name of another form is planner text and recorded as a digest.
+inline constexpr std::size_t kMaxToolNameBytes = 64;
+inline constexpr std::size_t kMaxIdBytes = 256;  ///< run ids, case ids, resource ids we accept
+
+/// Policy bundles and configuration.
+inline constexpr std::size_t kMaxConfigBytes = std::size_t{4} * 1024 * 1024;
+inline constexpr std::size_t kMaxPolicyBytes = 4096;  ///< one policy; the parser recurses
+inline constexpr std::size_t kMaxPolicyNesting = 64;
+inline constexpr std::size_t kMaxPolicies = 20'000;
+inline constexpr std::size_t kMaxTools = 10'000;
+inline constexpr std::size_t kMaxYamlDepth = 32;
+
+/// The boundary.
+inline constexpr std::chrono::milliseconds kPermitLifetime{1000};   ///< after resolution
+inline constexpr std::chrono::milliseconds kResolveDeadline{1000};  ///< all references of a call
+inline constexpr std::size_t kMaxResourcesPerCall = 16;
+inline constexpr int kMaxRemakesAfterPublication = 2;
+
+/// The stdio gateway.
+inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
+inline constexpr std::size_t kMaxCallsInFlight = 256;
+
+}  // namespace remit

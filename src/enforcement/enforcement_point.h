@@ -1,0 +1,198 @@
+// The enforcement point: the one path from a proposed call to a handler.
+//
+// A call falls through `invoke` once, top to bottom (spec/boundary.md); each step that fails ends
+// it with its reason and an event, and nothing later runs. A handler is reached only with a
+// `GrantedCall`, which only this class makes, out of a `CallPermit`, which only this class makes,
+// after the decision is durable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "access/decision.h"
+#include "access/principal.h"
+#include "access/proposed_call.h"
+#include "access/resource.h"
+#include "attributes/attribute_source.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "decision/decision_point.h"
+#include "evidence/evidence_sink.h"
+#include "identity/authenticator.h"
+#include "json/value.h"
+#include "policy/bundle.h"
+
+namespace remit::enforcement {
+
+/// What became of a handler's run, as `executor.finish` records it. Starts at the honest value.
+enum class HandlerOutcome : std::uint8_t { kUnknown, kSucceeded, kFailed, kCancelled };
+
+/// What a handler gives back. `payload` goes to the caller and never into evidence.
+struct HandlerResult {
+  HandlerOutcome outcome = HandlerOutcome::kUnknown;
+  std::string payload = {};     ///< JSON text for the caller, as the handler's protocol has it
+  std::string error_type = {};  ///< a class name where it failed; never a message
+};
+
+/// A call that was allowed, recorded and started: all that a handler gets to see. Only
+/// EnforcementPoint makes one; it can be neither copied nor moved, so it does not outlive the run.
+class GrantedCall {
+ public:
+  GrantedCall(const GrantedCall&) = delete;
+  GrantedCall& operator=(const GrantedCall&) = delete;
+
+  [[nodiscard]] const std::string& invocation_id() const { return invocation_id_; }
+  [[nodiscard]] const policy::Tool& tool() const { return *tool_; }
+  /// Canonical resources with their revisions (for conditional writes), the primary first.
+  [[nodiscard]] const std::vector<access::Resource>& resources() const { return resources_; }
+  /// The frozen arguments, canonical ids in place of the caller's references.
+  [[nodiscard]] const json::Value& arguments() const { return arguments_; }
+  /// The same as canonical JSON text: the bytes that go on (*our bytes go on*).
+  [[nodiscard]] const std::string& arguments_json() const { return arguments_json_; }
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  [[nodiscard]] const std::string& case_id() const { return case_id_; }
+  /// Asks the handler to stop; the outcome is recorded all the same.
+  [[nodiscard]] const std::stop_token& stop() const { return stop_; }
+
+ private:
+  friend class EnforcementPoint;
+  GrantedCall() = default;
+  std::shared_ptr<const policy::Bundle> bundle_;  // keeps `tool_` alive
+  const policy::Tool* tool_ = nullptr;
+  std::string invocation_id_;
+  std::vector<access::Resource> resources_;
+  json::Value arguments_;
+  std::string arguments_json_;
+  std::string run_id_;
+  std::string case_id_;
+  std::stop_token stop_;
+};
+
+/// A privileged action. It cannot be run without a GrantedCall, so not without the boundary. May be
+/// used from several threads at once. An exception that leaves `run` is recorded as `unknown`.
+class ToolHandler {
+ public:
+  virtual ~ToolHandler() = default;
+  virtual HandlerResult run(const GrantedCall& call) = 0;
+};
+
+/// Leave to run one call once: the decision is durable. Move-only; made only by EnforcementPoint;
+/// bound to the decision, the argument digest and the canonical resources; expires (catalogue, one
+/// second by default). One that is destroyed unspent records `permit.unspent`.
+class CallPermit {
+ public:
+  CallPermit(CallPermit&&) noexcept;
+  CallPermit& operator=(CallPermit&&) noexcept;
+  CallPermit(const CallPermit&) = delete;
+  CallPermit& operator=(const CallPermit&) = delete;
+  ~CallPermit();
+
+  [[nodiscard]] const std::string& invocation_id() const;
+
+ private:
+  friend class EnforcementPoint;
+  struct State;
+  explicit CallPermit(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Whether and when trying again can help.
+enum class Retry : std::uint8_t { kNever, kAfterApproval, kLater };
+
+/// A refusal, with what the caller may be told. The exact reason is for evidence and operators;
+/// callers get `code` and `advice` (spec/boundary.md, "What a caller is told").
+struct Denial {
+  access::ReasonCode reason = access::ReasonCode::kPolicyError;
+  std::string invocation_id;
+  std::string code;  ///< safe code: one same `not_available` for not found, foreign, forbidden, not
+                     ///< permitted
+  Retry retry = Retry::kNever;
+  std::string advice;                           ///< one sentence, without outside text
+  std::vector<std::string> scopes_needed = {};  ///< for `missing_scope`
+  std::vector<std::string> arguments = {};      ///< pointers, for `invalid_arguments`; never values
+};
+
+/// `{"status":"denied","code":…,"retry":…,"advice":…}` with the further fields where they apply.
+json::Object denial_json(const Denial& denial);
+
+using AuthorizeOutcome = std::variant<Denial, CallPermit>;
+using CallOutcome = std::variant<Denial, HandlerResult>;
+
+/// A refusal that a transport made before there was a call: what it knows of it.
+struct TransportRefusal {
+  access::ReasonCode reason =
+      access::ReasonCode::kInvalidRequest;  // or kLimitExceeded, kUnknownRoute, kUnknownTool
+  std::string route;
+  std::string tool = {};
+  access::Credential credential = {};
+  std::string run_id = {};
+  std::string case_id = {};
+};
+
+/// What the enforcement point stands on. All outlive it.
+struct Surroundings {
+  const decision::CurrentPolicy& policy;
+  const identity::Authenticator& authenticator;
+  /// Trusted stores by Cedar entity type.
+  const std::unordered_map<std::string, const attributes::AttributeSource*>& sources;
+  evidence::EvidenceSink& evidence;
+  const Clock& clock;
+  Random& random;
+  DigestKey digest_key;
+  std::string server_name = "remit";  ///< a tool without a resource acts on Server::"name"
+};
+
+/// Thread-safe: one object serves every route and thread of a process.
+class EnforcementPoint {
+ public:
+  explicit EnforcementPoint(Surroundings surroundings);
+  ~EnforcementPoint();
+  EnforcementPoint(const EnforcementPoint&) = delete;
+  EnforcementPoint& operator=(const EnforcementPoint&) = delete;
+
+  /// The whole path: decision and start become durable in one commit, then the handler runs on this
+  /// thread, then the finish is recorded.
+  CallOutcome invoke(const access::ProposedCall& call, ToolHandler& handler,
+                     std::stop_token stop = {});
+
+  /// Decides and commits the decision; the permit is spent later with `spend`.
+  AuthorizeOutcome authorize(const access::ProposedCall& call);
+
+  /// Commits the start and runs the handler with what was decided. `tool` and `arguments_json` are
+  /// what the caller is about to run: if they are not what the permit was given for, if the permit
+  /// is spent, late, or another enforcement point's, the handler is not reached.
+  CallOutcome spend(CallPermit permit, std::string_view tool, std::string_view arguments_json,
+                    ToolHandler& handler, std::stop_token stop = {});
+
+  /// Advice for planners and user interfaces: what a decision would be now. Records nothing,
+  /// permits nothing, proves nothing.
+  [[nodiscard]] access::Decision would_allow(const access::ProposedCall& call) const;
+
+  /// Tools whose scopes the credential's principal holds, in catalogue order, from the snapshot in
+  /// force; for lists shown to planners, never a substitute for the check. Empty without an
+  /// identity or a policy.
+  [[nodiscard]] std::vector<const policy::Tool*> visible_tools(
+      const access::Credential& credential,
+      std::shared_ptr<const decision::PolicySnapshot>& snapshot) const;
+
+  /// Records a transport's refusal (request and denial) and gives what the caller is told.
+  Denial refuse(const TransportRefusal& refusal);
+
+  /// Writes `policy.published` for a snapshot that was just put in force.
+  Status record_publication(const decision::PolicySnapshot& snapshot);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace remit::enforcement

@@ -1,0 +1,39 @@
+// JSON Schema for tool arguments: compiled once, shared by all threads.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "json/value.h"
+
+namespace remit::json {
+
+/// One way in which an instance does not match. It names places, never values.
+struct SchemaMismatch {
+  std::string instance_pointer;  ///< RFC 6901 pointer into the instance
+  std::string keyword;           ///< e.g. `required`, `type`
+  std::string property = {};     ///< the property's name for `required` and `additionalProperties`
+};
+
+/// A compiled JSON Schema, draft by `$schema` (4 to 2020-12), 2020-12 without. Immutable;
+/// thread-safe.
+class Schema {
+ public:
+  /// Compiles `schema`. Errors: `invalid_input` for a schema that its meta-schema refuses, with the
+  /// pointer as place; `unsupported` for a reference that leaves the document; `limit_exceeded`.
+  static Result<Schema> compile(const Value& schema);
+
+  /// The first mismatches of `instance` (at most 16), empty when it matches. Errors: `internal`
+  /// when the validator fails, which for access means deny.
+  [[nodiscard]] Result<std::vector<SchemaMismatch>> validate(const Value& instance) const;
+
+ private:
+  struct Compiled;
+  explicit Schema(std::shared_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
+  std::shared_ptr<const Compiled> compiled_;
+};
+
+}  // namespace remit::json

@@ -1,0 +1,98 @@
+// The policy bundle: one directory, one digest, one version, loaded whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/result.h"
+#include "json/schema.h"
+
+namespace remit::policy {
+
+/// Whether a decision binds (enforce) or is only recorded (shadow).
+enum class Mode : std::uint8_t { kEnforce, kShadow };
+
+/// What a tool does to the world; read from the catalogue. Starts at the most careful value.
+enum class Effect : std::uint8_t { kDestructive, kWrite, kExternal, kDelegating, kRead, kNone };
+
+/// One way into the executor (`bundle.yaml`, `routes`).
+struct Route {
+  std::string name;       ///< `agent`, `direct`, …
+  std::string transport;  ///< `stdio`, `library`, …; free text for people
+  Mode mode = Mode::kEnforce;
+};
+
+/// Where in the arguments a resource is named, and of which type it is.
+struct ResourceReference {
+  std::string argument;   ///< RFC 6901 pointer into the arguments
+  std::string type;       ///< Cedar entity type
+  bool optional = false;  ///< an absent argument names no resource, instead of being refused
+};
+
+/// One tool of the catalogue, immutable.
+struct Tool {
+  std::string name;  ///< as callers and events name it
+  std::string upstream_server;
+  std::string upstream_tool;
+  std::string action;  ///< Cedar action id; the name unless the catalogue says otherwise
+  Effect effect = Effect::kDestructive;
+  std::vector<std::string> scopes;  ///< all required; sorted
+  std::optional<json::Schema> arguments;
+  std::vector<std::string> argument_names;  ///< top-level properties that the schema names; sorted
+  std::string arguments_schema;             ///< canonical JSON of the schema, as pinned
+  bool open_arguments = false;  ///< accept top-level properties the schema does not name
+  std::vector<ResourceReference> resources;
+  bool has_boundary = true;         ///< false for `boundary: none`
+  bool requested_ref_safe = false;  ///< references may be recorded in clear text
+  Mode mode = Mode::kEnforce;
+  std::int64_t permit_lifetime_ms = 1000;
+};
+
+/// A Cedar source file of the bundle.
+struct PolicySource {
+  std::string file;  ///< path within the bundle, e.g. `policies/tenant.cedar`
+  std::string text;
+};
+
+/// A bundle as loaded: every file parsed, limits kept, catalogue closed. Whether the policies fit
+/// their schema is the decision point's to prove (decision/decision_point.h). Immutable; shared
+/// between threads.
+class Bundle {
+ public:
+  std::string version;
+  std::string description;
+  std::string environment;
+  std::string digest;  ///< `sha256:…` over the canonical listing (spec/bundle.md)
+  std::vector<Route> routes;
+  std::vector<Tool> tools;             ///< in catalogue order
+  PolicySource schema;                 ///< `schema.cedarschema`
+  std::vector<PolicySource> policies;  ///< sorted by file
+
+  /// The tool of that name, byte for byte; null if the catalogue has none.
+  [[nodiscard]] const Tool* find_tool(std::string_view name) const;
+  [[nodiscard]] const Route* find_route(std::string_view name) const;
+
+ private:
+  friend class BundleLoader;
+  std::unordered_map<std::string, std::size_t> tool_index_;
+};
+
+/// A bundle, or everything that is wrong with it, each with its file, line and column.
+struct BundleOutcome {
+  std::shared_ptr<const Bundle> bundle;  ///< null exactly when `problems` is not empty
+  std::vector<Error> problems;
+};
+
+/// Loads the bundle in `directory`. Problems: a missing or unreadable file, one that others may
+/// write, YAML or JSON that does not parse, an unknown or missing key, a schema that does not
+/// compile, a repeated tool or route, `boundary: none` with an effect, a feature of a later version
+/// (`approval: required`, `idempotency: key_required`: `unsupported`), a limit.
+BundleOutcome load_bundle(FileSystem& files, const std::string& directory);
+
+}  // namespace remit::policy
