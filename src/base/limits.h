@@ -32,6 +32,8 @@ inline constexpr std::size_t kMaxPolicyNesting = 64;
 inline constexpr std::size_t kMaxPolicies = 20'000;
 inline constexpr std::size_t kMaxTools = 10'000;
 inline constexpr std::size_t kMaxYamlDepth = 32;
+inline constexpr std::size_t kMaxYamlNodes = 500'000;  ///< of one document
+inline constexpr std::size_t kMaxProblems = 100;       ///< reported for one file
 
 /// The boundary.
 inline constexpr std::chrono::milliseconds kPermitLifetime{1000};   ///< after resolution
