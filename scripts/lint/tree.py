@@ -37,7 +37,7 @@ def read_text(path):
     return None if "\0" in text else text
 
 
-def report(check, findings, checked):
+def report(check, findings, checked, noun="files"):
     """Prints `findings` (place, message) and a closing line; returns the exit code."""
     for place, message in findings:
         print(f"{place}: {message}", file=sys.stderr)
@@ -47,5 +47,5 @@ def report(check, findings, checked):
     if checked == 0:
         print(f"{check}: found nothing to check, which is a failure", file=sys.stderr)
         return 1
-    print(f"{check}: {checked} files, no findings")
+    print(f"{check}: {checked} {noun}, no findings")
     return 0
