@@ -20,7 +20,7 @@ Error system_error(std::string_view what, const std::string& path) {
   const int error = errno;
   ErrorCode code = ErrorCode::kUnavailable;
   if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
-  if (error == EEXIST) code = ErrorCode::kAlreadyExists;
+  if (error == EEXIST || error == ENOTEMPTY) code = ErrorCode::kAlreadyExists;
   return Error{code, fmt::format("{}: {}", what, ::strerrordesc_np(error)), path};
 }
 
@@ -89,6 +89,27 @@ class PosixAppendFile final : public AppendFile {
   std::string path_;
 };
 
+class PosixReadFile final : public ReadFile {
+ public:
+  PosixReadFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Result<std::size_t> read(std::span<std::byte> out) override {
+    std::size_t filled = 0;
+    while (filled < out.size()) {
+      const ssize_t got = ::read(fd_.get(), out.data() + filled, out.size() - filled);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_error("cannot read", path_);
+      if (got == 0) break;
+      filled += static_cast<std::size_t>(got);
+    }
+    return filled;
+  }
+
+ private:
+  Descriptor fd_;
+  std::string path_;
+};
+
 FileInfo::Kind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return FileInfo::Kind::kFile;
   if (S_ISDIR(mode)) return FileInfo::Kind::kDirectory;
@@ -121,6 +142,12 @@ Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t
       return Error{ErrorCode::kLimitExceeded, fmt::format("larger than {} bytes", max_bytes), path};
     }
   }
+}
+
+Result<std::unique_ptr<ReadFile>> PosixFileSystem::open_read(const std::string& path) {
+  Descriptor fd = open_file(path, O_RDONLY);
+  if (!fd.valid()) return system_error("cannot open", path);
+  return std::unique_ptr<ReadFile>(std::make_unique<PosixReadFile>(std::move(fd), path));
 }
 
 Result<std::unique_ptr<AppendFile>> PosixFileSystem::open_append(const std::string& path,

@@ -29,6 +29,15 @@ class AppendFile {
   [[nodiscard]] virtual Result<std::uint64_t> size() const = 0;
 };
 
+/// A file open for reading from its start. Not thread-safe.
+class ReadFile {
+ public:
+  virtual ~ReadFile() = default;
+  /// Fills `out` with the bytes that follow, as far as there are any; the count, 0 at the end.
+  /// A file that grew since can be read on. Errors: `unavailable` (I/O).
+  virtual Result<std::size_t> read(std::span<std::byte> out) = 0;
+};
+
 /// What is known of a path without opening it.
 struct FileInfo {
   enum class Kind : std::uint8_t { kOther, kFile, kDirectory, kLink };
@@ -50,6 +59,8 @@ class FileSystem {
   virtual ~FileSystem() = default;
   /// The whole file, at most `max_bytes`.
   virtual Result<std::string> read(const std::string& path, std::uint64_t max_bytes) = 0;
+  /// Opens for reading piece by piece, whatever the size.
+  virtual Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) = 0;
   /// Opens for appending; created files have mode 0600.
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path,
                                                           OpenMode mode) = 0;
@@ -62,6 +73,7 @@ class FileSystem {
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
   /// Makes created, renamed and removed names in `path` durable.
   virtual Status sync_directory(const std::string& path) = 0;
+  /// Replaces a file of the name `to`; a directory only where it is empty, else `already_exists`.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;
   /// Does not follow a link at the end of `path`.
@@ -75,6 +87,7 @@ class FileSystem {
 class PosixFileSystem final : public FileSystem {
  public:
   Result<std::string> read(const std::string& path, std::uint64_t max_bytes) override;
+  Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<AppendFile>> open_append(const std::string& path, OpenMode mode) override;
   Status replace(const std::string& path, std::string_view bytes) override;
   Status make_directory(const std::string& path) override;
