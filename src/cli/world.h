@@ -1,0 +1,41 @@
+// The outside world as commands see it: built by main, replaced by tests.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/random.h"
+#include "base/result.h"
+
+namespace remit::cli {
+
+/// Where text for people goes.
+class Output {
+ public:
+  virtual ~Output() = default;
+  /// Writes all of `text`. Errors: `unavailable` (closed pipe, full disk).
+  virtual Status write(std::string_view text) = 0;
+};
+
+/// What a command works with. All outlive the run.
+struct World {
+  FileSystem& files;
+  const Clock& clock;
+  Random& random;
+  Output& out;
+  Output& err;
+  int input_fd = 0;   ///< for `stdio` and for events from standard input
+  int output_fd = 1;  ///< for `stdio`, whose output is a protocol
+};
+
+/// Runs one command line (the words after the program's name) and returns the exit code. Whatever
+/// could not be written to `out` makes the code kExitInternal, never 0.
+int run_command_line(const std::vector<std::string>& words, World& world);
+
+/// `remit: MESSAGE` on the error output.
+void complain(World& world, const Error& error);
+
+}  // namespace remit::cli

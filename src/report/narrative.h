@@ -1,0 +1,64 @@
+// The story of recorded invocations in words: what was requested, decided and executed, as the
+// events say.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event/event.h"
+
+namespace remit::report {
+
+/// Which invocations to tell. An empty member selects everything.
+struct NarrativeFilter {
+  std::set<std::string, std::less<>> invocation_ids = {};
+  std::string run_id = {};
+  std::string case_id = {};
+};
+
+/// Collects events and tells their story. It copies what it needs of an event, so memory grows with
+/// the invocations that the filter selects. It says what is recorded and what is not, and judges
+/// nothing: that is grading's. Hostile text is quoted. Not thread-safe.
+class Narrative {
+ public:
+  explicit Narrative(NarrativeFilter filter) : filter_(std::move(filter)) {}
+
+  void add(const event::Event& event);
+
+  [[nodiscard]] bool empty() const { return order_.empty(); }
+  /// Asked-for invocations of which no event was seen.
+  [[nodiscard]] std::vector<std::string> missing() const;
+  /// One paragraph per invocation, in order of first appearance, a blank line between two.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Step {
+    event::EventKind kind;
+    std::string words;
+  };
+  struct Invocation {
+    std::string tool;
+    std::string case_id;
+    std::string run_id;
+    std::vector<Step> steps;
+    std::set<event::EventKind> seen;
+    bool allowed = false;
+    std::int64_t effects = 0;
+    bool has_effects = false;
+  };
+
+  [[nodiscard]] bool selects(const event::Event& event) const;
+  [[nodiscard]] std::string paragraph(const std::string& id, const Invocation& invocation) const;
+
+  NarrativeFilter filter_;
+  std::map<std::string, Invocation, std::less<>> invocations_;
+  std::vector<std::string> order_;
+  std::map<std::string, std::string, std::less<>> closed_spies_;  // source -> run id
+};
+
+}  // namespace remit::report
