@@ -40,6 +40,13 @@ inline constexpr std::chrono::milliseconds kPermitLifetime{1000};   ///< after r
 inline constexpr std::chrono::milliseconds kResolveDeadline{1000};  ///< all references of a call
 inline constexpr std::size_t kMaxResourcesPerCall = 16;
 inline constexpr int kMaxRemakesAfterPublication = 2;
+inline constexpr std::size_t kMaxReferenceBytes = 4096;        ///< one reference to a resource
+inline constexpr std::size_t kMaxOutstandingPermits = 10'000;  ///< given out and not spent
+inline constexpr std::size_t kMaxRecordedPolicies = 256;       ///< determining, of one decision
+inline constexpr std::size_t kMaxReportedArguments = 16;       ///< wrong arguments of one denial
+/// Refusals that need no identity and are still recorded; strangers cannot fill the disk with more.
+inline constexpr std::int64_t kRefusalsPerSecond = 50;
+inline constexpr std::int64_t kRefusalBurst = 200;
 
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;

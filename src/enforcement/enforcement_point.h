@@ -4,6 +4,13 @@
 // it with its reason and an event, and nothing later runs. A handler is reached only with a
 // `GrantedCall`, which only this class makes, out of a `CallPermit`, which only this class makes,
 // after the decision is durable.
+//
+//     EnforcementPoint boundary{{policy, authenticator, sources, evidence, clock, random, key}};
+//     CallOutcome outcome = boundary.invoke(call, handler);
+//     if (const Denial* denial = std::get_if<Denial>(&outcome)) answer(denial_json(*denial));
+//
+// Fails closed: whatever goes wrong on the way, an exception of a part included, is a denial with a
+// reason of its own, and the handler is not reached.
 #pragma once
 
 #include <cstdint>
@@ -78,31 +85,37 @@ class GrantedCall {
 };
 
 /// A privileged action. It cannot be run without a GrantedCall, so not without the boundary. May be
-/// used from several threads at once. An exception that leaves `run` is recorded as `unknown`.
+/// used from several threads at once. An exception that leaves `run` is recorded as `unknown`: it
+/// may have had its effect (REQ-BD-071).
 class ToolHandler {
  public:
   virtual ~ToolHandler() = default;
   virtual HandlerResult run(const GrantedCall& call) = 0;
 };
 
+struct PermitState;
+
 /// Leave to run one call once: the decision is durable. Move-only; made only by EnforcementPoint;
-/// bound to the decision, the argument digest and the canonical resources; expires (catalogue, one
-/// second by default). One that is destroyed unspent records `permit.unspent`.
+/// bound to the decision, the argument digest and the canonical resources; expires a second after
+/// resolution unless the catalogue says otherwise. One that is destroyed unspent records
+/// `permit.unspent`; so does an enforcement point for the permits that outlive it, after which they
+/// are worth nothing and harmless. Not thread-safe; may be moved to another thread.
 class CallPermit {
  public:
-  CallPermit(CallPermit&&) noexcept;
-  CallPermit& operator=(CallPermit&&) noexcept;
+  CallPermit(CallPermit&& other) noexcept;
+  CallPermit& operator=(CallPermit&& other) noexcept;
   CallPermit(const CallPermit&) = delete;
   CallPermit& operator=(const CallPermit&) = delete;
   ~CallPermit();
 
-  [[nodiscard]] const std::string& invocation_id() const;
+  /// Empty for one that was moved from or spent.
+  [[nodiscard]] std::string_view invocation_id() const;
 
  private:
   friend class EnforcementPoint;
-  struct State;
-  explicit CallPermit(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit CallPermit(std::shared_ptr<PermitState> state);
+  void retire() noexcept;
+  std::shared_ptr<PermitState> state_;
 };
 
 /// Whether and when trying again can help.
@@ -119,9 +132,11 @@ struct Denial {
   std::string advice;                           ///< one sentence, without outside text
   std::vector<std::string> scopes_needed = {};  ///< for `missing_scope`
   std::vector<std::string> arguments = {};      ///< pointers, for `invalid_arguments`; never values
+  std::string detail = {};  ///< for the operator's log only, never for the caller; may be empty
 };
 
-/// `{"status":"denied","code":…,"retry":…,"advice":…}` with the further fields where they apply.
+/// `{"status":"denied","code":…,"retry":…,"advice":…}`, with `scopes` or `arguments` where they
+/// apply (REQ-RS-010 to 012). Neither reason, invocation id nor detail is in it.
 json::Object denial_json(const Denial& denial);
 
 using AuthorizeOutcome = std::variant<Denial, CallPermit>;
@@ -138,6 +153,14 @@ struct TransportRefusal {
   std::string case_id = {};
 };
 
+/// The run that a process serves, as its launcher named it.
+struct RunFacts {
+  std::string run_id;
+  std::string manifest_digest = {};  ///< `sha256:…` of the manifest's bytes, where there is one
+  std::string environment = {};
+  std::string contract = {};
+};
+
 /// What the enforcement point stands on. All outlive it.
 struct Surroundings {
   const decision::CurrentPolicy& policy;
@@ -148,47 +171,73 @@ struct Surroundings {
   const Clock& clock;
   Random& random;
   DigestKey digest_key;
-  std::string server_name = "remit";  ///< a tool without a resource acts on Server::"name"
+  /// A tool without a resource acts on `Server::"name"`: the upstream's name from the catalogue, or
+  /// this one where the entry has no upstream. The server is shared and serves each tenant as its
+  /// own, so that resource carries the tenant of the authenticated caller: tenant isolation has
+  /// nothing to compare it with, and whatever protects the tool is scopes and policy.
+  std::string server_name = "remit";
 };
 
-/// Thread-safe: one object serves every route and thread of a process.
+/// Thread-safe: one object serves every route and thread of a process. No lock is held while a
+/// store, the decision point, the log or a handler is busy.
 class EnforcementPoint {
  public:
   explicit EnforcementPoint(Surroundings surroundings);
+  /// Records `permit.unspent` for permits that are still out, and refusals that were only counted.
   ~EnforcementPoint();
   EnforcementPoint(const EnforcementPoint&) = delete;
   EnforcementPoint& operator=(const EnforcementPoint&) = delete;
 
   /// The whole path: decision and start become durable in one commit, then the handler runs on this
-  /// thread, then the finish is recorded.
+  /// thread, then the finish is recorded. The finish releases nothing and is not waited for: after
+  /// a crash the log may hold a start without its finish, which is what is known then: the outcome
+  /// is unknown. If `stop` was asked for before the handler is entered, it is not entered and the
+  /// finish is `cancelled`.
   CallOutcome invoke(const access::ProposedCall& call, ToolHandler& handler,
                      std::stop_token stop = {});
 
-  /// Decides and commits the decision; the permit is spent later with `spend`.
+  /// Decides and commits the decision; the permit is spent later with `spend`. At most
+  /// kMaxOutstandingPermits may be out at a time, else `limit_exceeded`.
   AuthorizeOutcome authorize(const access::ProposedCall& call);
 
   /// Commits the start and runs the handler with what was decided. `tool` and `arguments_json` are
-  /// what the caller is about to run: if they are not what the permit was given for, if the permit
-  /// is spent, late, or another enforcement point's, the handler is not reached.
+  /// what the caller is about to run, the references as in the proposal: if they are not what the
+  /// permit was given for, if the permit is spent, late, or another enforcement point's, the
+  /// handler is not reached, the code is `permit_refused` and what the log gets is
+  /// `permit.unspent`. So it is when a newer policy was published in between, with the reason
+  /// `policy_unavailable`: ask anew.
   CallOutcome spend(CallPermit permit, std::string_view tool, std::string_view arguments_json,
                     ToolHandler& handler, std::stop_token stop = {});
 
   /// Advice for planners and user interfaces: what a decision would be now. Records nothing,
-  /// permits nothing, proves nothing.
+  /// permits nothing, proves nothing (REQ-BD-065). It asks stores and policy like a real call.
   [[nodiscard]] access::Decision would_allow(const access::ProposedCall& call) const;
 
   /// Tools whose scopes the credential's principal holds, in catalogue order, from the snapshot in
   /// force; for lists shown to planners, never a substitute for the check. Empty without an
-  /// identity or a policy.
+  /// identity or a policy. `snapshot` becomes the one that the pointers live in.
   [[nodiscard]] std::vector<const policy::Tool*> visible_tools(
       const access::Credential& credential,
       std::shared_ptr<const decision::PolicySnapshot>& snapshot) const;
 
-  /// Records a transport's refusal (request and denial) and gives what the caller is told.
+  /// Records a transport's refusal (request and denial) and gives what the caller is told. Refusals
+  /// that need no identity are recorded up to kRefusalsPerSecond, beyond it counted in
+  /// `evidence.lost`. A refusal of step 5 (`unknown_tool`) passes steps 3 and 4 first, whose own
+  /// reasons go before it.
   Denial refuse(const TransportRefusal& refusal);
 
-  /// Writes `policy.published` for a snapshot that was just put in force.
+  /// Writes `policy.published` for a snapshot that was just put in force. A call that finds a newer
+  /// snapshot than the log knows does it by itself, so that no decision stands before its policy.
+  /// Errors: as of EvidenceSink::publish.
   Status record_publication(const decision::PolicySnapshot& snapshot);
+
+  /// Writes `run.started`. Errors: as of EvidenceSink::commit.
+  Status begin_run(const RunFacts& run);
+
+  /// Writes `run.finished` with the number of invocations that this writer recorded (the sink adds
+  /// the number of events), durably. Call it when no call is under way and no permit is out: what
+  /// comes after it reopens the run. Errors: as of EvidenceSink::commit.
+  Status end_run();
 
  private:
   struct Impl;

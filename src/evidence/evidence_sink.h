@@ -17,7 +17,8 @@ struct EventBatch {
   std::uint64_t policy_generation = 0;
 };
 
-/// The sink of one writer. It sets `seq`, `writer` and, where absent, `time`. Thread-safe.
+/// The sink of one writer. It sets `seq`, `writer` and, where absent, `time`, and in a
+/// `run.finished` without `events` the number of this writer's events before it. Thread-safe.
 class EvidenceSink {
  public:
   virtual ~EvidenceSink() = default;
@@ -34,7 +35,8 @@ class EvidenceSink {
   virtual Status append(const EventBatch& batch) = 0;
 
   /// Appends the `policy.published` event of `generation`; batches of older generations are refused
-  /// from then on. Durable on return.
+  /// from then on. Durable on return. A generation that was published already is success and writes
+  /// nothing; an older one is `failed_precondition`: publications stand in the log in order.
   virtual Status publish(const event::Event& published, std::uint64_t generation) = 0;
 
   /// Returns when everything appended so far is durable.
