@@ -103,12 +103,16 @@ struct ParseLimits {
 
 /// Parses one JSON text (RFC 8259), strictly (BOUNDARY step 2). Errors, each with `byte N` as its
 /// place: `invalid_input` for anything that is not JSON, a duplicate key at any depth, invalid
-/// UTF-8, a byte order mark, a lone surrogate, an integer beyond 2^53 - 1, a number that is not
-/// finite, trailing text; `limit_exceeded` for a bound of `limits`. Thread-safe.
+/// UTF-8, a byte order mark, a lone surrogate, a number that does not survive, trailing text;
+/// `limit_exceeded` for a bound of `limits` (a depth beyond 512 is held to 512). Thread-safe.
+///
+/// A number does not survive if it is written as an integer beyond 2^53 - 1 (RFC 7493 section 2.2),
+/// if a double would make it infinite or zero, or if it is a double from 2^53 to below 10^21,
+/// because RFC 8785 writes those as integers beyond 2^53 - 1. Any other double is the nearest one.
 Result<Value> parse(std::string_view text, const ParseLimits& limits = {});
 
 /// Compact JSON text in member order; every control character escaped, so that the text is one
-/// line.
+/// line. `parse` gives back an equal value. A double that is not finite becomes `null`.
 std::string write(const Value& value);
 /// Appends one JSON string, quotes included. `text` must be well-formed UTF-8; ill-formed bytes
 /// become U+FFFD, so that what is written is always JSON.
