@@ -20,6 +20,16 @@ class Output {
   virtual Status write(std::string_view text) = 0;
 };
 
+/// Writes to a file descriptor that outlives it.
+class FdOutput final : public Output {
+ public:
+  explicit FdOutput(int fd) : fd_(fd) {}
+  Status write(std::string_view text) override;
+
+ private:
+  int fd_;
+};
+
 /// What a command works with. All outlive the run.
 struct World {
   FileSystem& files;
@@ -34,6 +44,9 @@ struct World {
 /// Runs one command line (the words after the program's name) and returns the exit code. Whatever
 /// could not be written to `out` makes the code kExitInternal, never 0.
 int run_command_line(const std::vector<std::string>& words, World& world);
+
+/// Writes `text` to `out` and returns `exit_code`, or kExitInternal when it could not be written.
+int print(World& world, std::string_view text, int exit_code);
 
 /// `remit: MESSAGE` on the error output.
 void complain(World& world, const Error& error);

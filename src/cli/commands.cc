@@ -1,0 +1,218 @@
+// The command table: every command and flag of the program, once.
+#include "cli/commands.h"
+
+namespace remit::cli {
+namespace {
+
+Command stdio_command() {
+  return {
+      .path = "stdio",
+      .summary = "Put the boundary in front of stdio MCP servers",
+      .description =
+          "Speaks MCP on standard input and output to one client, starts the servers that the "
+          "configuration names, and lets through what policy allows. Every request, decision, "
+          "start "
+          "and finish is in the evidence directory before it has an effect.\n\n"
+          "It ends when the client closes its end: calls in flight are finished and recorded "
+          "first.",
+      .flags = {{.name = "--config",
+                 .value_name = "FILE",
+                 .help = "the configuration, remit.config/1",
+                 .required = true},
+                {.name = "--run-id",
+                 .value_name = "ID",
+                 .help = "the evaluation run these calls belong to"},
+                {.name = "--case-id", .value_name = "ID", .help = "the case of the run"},
+                {.name = "--manifest",
+                 .value_name = "FILE",
+                 .help =
+                     "the manifest that the run will be graded against; its digest is recorded"},
+                {.name = "--environment",
+                 .value_name = "NAME",
+                 .help = "the environment to record, where it is not the bundle's"}},
+      .examples = {{"remit stdio --config remit.yaml",
+                    "what an MCP client's configuration names as the server's command"}},
+      .run = run_stdio};
+}
+
+Command grade_command() {
+  return {
+      .path = "grade",
+      .summary = "Grade recorded events: planning, enforcement, execution, completeness",
+      .description =
+          "Reads events, and says what they support. The four verdicts are kept apart, each "
+          "failure names "
+          "the owner of the first contradicted fact, and what cannot be known is undetermined, "
+          "which never "
+          "passes. The same inputs give the same bytes.\n\n"
+          "An input is a file of JSON Lines (remit.event/1), an evidence directory, which is "
+          "verified first, "
+          "or - for standard input. Each file is a writer of its own unless its events name "
+          "theirs.",
+      .flags = {{.name = "--manifest",
+                 .value_name = "FILE",
+                 .help = "what the run is judged against, remit.manifest/1"},
+                {.name = "--contract",
+                 .value_name = "NAME|FILE",
+                 .help = "the relations that must hold: a built-in contract, or remit.contract/1"},
+                {.name = "--expect",
+                 .value_name = "ID",
+                 .help = "an invocation that must be there",
+                 .repeatable = true},
+                {.name = "--expect-file",
+                 .value_name = "FILE",
+                 .help = "invocations that must be there, one id a line"},
+                {.name = "--format",
+                 .value_name = "FORMAT",
+                 .help = "what to print",
+                 .choices = {"text", "json", "junit"}},
+                {.name = "--write",
+                 .value_name = "FORMAT=FILE",
+                 .help = "write a report to a file as well, whole or not at all",
+                 .repeatable = true},
+                {.name = "--head",
+                 .value_name = "DIGEST",
+                 .help = "the head that an evidence directory must have, kept elsewhere"},
+                {.name = "--all", .help = "list every invocation, not only those with a finding"},
+                {.name = "--advisory",
+                 .help = "exit 0 whatever the gate says, and say what it would have been"}},
+      .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
+      .examples = {{"remit grade trace.jsonl", "the four verdicts over one file"},
+                   {"remit grade evidence --manifest manifest.yaml --write junit=grade.xml",
+                    "a run, verified and judged against its manifest, with a report for CI"}},
+      .run = run_grade};
+}
+
+Command policy_check_command() {
+  return {.path = "policy check",
+          .summary = "Check a policy bundle",
+          .description =
+              "Loads the bundle as the boundary would, whole or not at all: catalogue, argument "
+              "schemas, "
+              "Cedar schema and policies. Prints its version and digest, or everything that is "
+              "wrong with "
+              "it, each with its file, line and column.",
+          .positionals = {{.name = "BUNDLE", .help = "the bundle's directory"}},
+          .examples = {{"remit policy check ./bundle", "before a new version is published"}},
+          .run = run_policy_check};
+}
+
+Command evidence_verify_command() {
+  return {
+      .path = "evidence verify",
+      .summary = "Prove that an evidence directory is as it was written",
+      .description =
+          "Recomputes every root of every writer and says where the first difference is: an edited "
+          "byte, "
+          "a line swapped, added or removed, a segment missing. Prints the head, a digest over all "
+          "writers.\n\nWhoever can rewrite the files can rewrite an unsigned chain: keep the head "
+          "elsewhere and give it with --head, and a rewritten or rolled back directory shows as "
+          "well.",
+      .flags = {{.name = "--head",
+                 .value_name = "DIGEST",
+                 .help = "the head that it must have or extend"}},
+      .positionals = {{.name = "DIRECTORY", .help = "the evidence directory"}},
+      .run = run_evidence_verify};
+}
+
+Command evidence_show_command() {
+  return {.path = "evidence show",
+          .summary = "Print the events of an evidence directory",
+          .description =
+              "Prints the recorded lines in their exact bytes, writer by writer, without verifying "
+              "them.",
+          .flags = {{.name = "--invocation",
+                     .value_name = "ID",
+                     .help = "only events of this invocation"},
+                    {.name = "--run-id", .value_name = "ID", .help = "only events of this run"},
+                    {.name = "--case-id", .value_name = "ID", .help = "only events of this case"}},
+          .positionals = {{.name = "DIRECTORY", .help = "the evidence directory"}},
+          .run = run_evidence_show};
+}
+
+Command init_command() {
+  return {
+      .path = "init",
+      .summary = "Write a working configuration and policy bundle for a server",
+      .description =
+          "Asks an MCP server for its tools, or reads a tool list, and writes a bundle (default "
+          "deny, "
+          "tenant isolation, scopes by effect), a configuration and a digest key. What it writes "
+          "works "
+          "at once and is meant to be edited. It never overwrites a file.",
+      .flags = {{.name = "--directory",
+                 .value_name = "DIR",
+                 .help = "where to write; made if absent; the current directory by default"},
+                {.name = "--server",
+                 .value_name = "NAME",
+                 .help = "the server's name in the configuration; `server` by default"},
+                {.name = "--tools",
+                 .value_name = "FILE",
+                 .help = "a tools/list result as JSON, in place of asking the server"},
+                {.name = "--tenant",
+                 .value_name = "NAME",
+                 .help = "the tenant of the pinned principal; `local` by default"}},
+      .trailing =
+          "the server's command, as a client would start it; with --tools it is only written down",
+      .examples = {{"remit init --directory guarded --server files -- npx -y "
+                    "@modelcontextprotocol/server-filesystem /srv/data",
+                    "a bundle for a live server"},
+                   {"remit init --tools tools.json -- ./my-server",
+                    "a bundle from a list, without starting anything"}},
+      .run = run_init};
+}
+
+Command explain_command() {
+  return {
+      .path = "explain",
+      .summary = "Tell what happened to an invocation, from the record",
+      .description =
+          "Prints, in order, what is recorded of each invocation: request, resolution, decision "
+          "with its "
+          "reason and policies, start, finish and observed effects; and what is not recorded. It "
+          "judges "
+          "nothing: that is `remit grade`.",
+      .flags = {{.name = "--from",
+                 .value_name = "INPUT",
+                 .help = "an evidence directory, a file of events, or - for standard input",
+                 .repeatable = true,
+                 .required = true},
+                {.name = "--run-id", .value_name = "ID", .help = "all invocations of this run"},
+                {.name = "--case-id", .value_name = "ID", .help = "all invocations of this case"}},
+      .positionals = {{.name = "INVOCATION",
+                       .help = "ids of invocations; none: all that the options select",
+                       .required = false,
+                       .repeatable = true}},
+      .examples = {{"remit explain --from evidence kq3…", "why a call was refused"}},
+      .run = run_explain};
+}
+
+Command generate_command() {
+  return {.path = "generate",
+          .summary = "Print the man page or a shell completion script",
+          .description = "All of them are made of the same table as the parser.",
+          .positionals = {{.name = "WHAT",
+                           .help = "man, complete-bash, complete-zsh or complete-fish"}},
+          .examples = {{"remit generate complete-bash > /etc/bash_completion.d/remit",
+                        "for all users"}},
+          .run = run_generate};
+}
+
+Command version_command() {
+  return {.path = "version",
+          .summary = "Print the version",
+          .description = "The program's version and the formats it speaks.",
+          .run = run_version};
+}
+
+}  // namespace
+
+const std::vector<Command>& all_commands() {
+  static const std::vector<Command> commands = {
+      stdio_command(),           grade_command(),         policy_check_command(),
+      evidence_verify_command(), evidence_show_command(), init_command(),
+      explain_command(),         generate_command(),      version_command()};
+  return commands;
+}
+
+}  // namespace remit::cli

@@ -1,0 +1,19 @@
+// The commands' entry points; each stands in a file of its own, and commands.cc is their one table.
+#pragma once
+
+#include "cli/command.h"
+#include "cli/world.h"
+
+namespace remit::cli {
+
+int run_stdio(const Arguments& arguments, World& world);
+int run_grade(const Arguments& arguments, World& world);
+int run_policy_check(const Arguments& arguments, World& world);
+int run_evidence_verify(const Arguments& arguments, World& world);
+int run_evidence_show(const Arguments& arguments, World& world);
+int run_init(const Arguments& arguments, World& world);
+int run_explain(const Arguments& arguments, World& world);
+int run_generate(const Arguments& arguments, World& world);
+int run_version(const Arguments& arguments, World& world);
+
+}  // namespace remit::cli

@@ -1,0 +1,58 @@
+// remit policy check: is this bundle whole, and what is in it.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "cedar/cedar_decision_point.h"
+#include "cli/commands.h"
+#include "policy/bundle.h"
+
+namespace remit::cli {
+namespace {
+
+std::string count(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+std::string summary(const policy::Bundle& bundle) {
+  std::string out = fmt::format("version {}, environment {}\ndigest {}\n", quoted(bundle.version),
+                                quoted(bundle.environment), bundle.digest);
+  out += fmt::format("{}, {}, {}\n", count(bundle.tools.size(), "tool"),
+                     count(bundle.policies.size(), "policy file"),
+                     count(bundle.routes.size(), "route"));
+  for (const policy::Route& route : bundle.routes) {
+    if (route.mode == policy::Mode::kShadow) {
+      out += fmt::format("the route {} is in shadow mode: its denials are recorded, not enforced\n",
+                         route.name);
+    }
+  }
+  for (const policy::Tool& tool : bundle.tools) {
+    if (tool.mode == policy::Mode::kShadow) {
+      out += fmt::format("the tool {} is in shadow mode: its denials are recorded, not enforced\n",
+                         tool.name);
+    }
+    if (!tool.has_boundary) out += fmt::format("the tool {} has no boundary\n", tool.name);
+  }
+  return out;
+}
+
+int report_problems(World& world, const std::vector<Error>& problems) {
+  for (const Error& problem : problems) complain(world, problem);
+  complain(world, Error{ErrorCode::kInvalidInput, fmt::format("the bundle is refused: {}",
+                                                              count(problems.size(), "problem"))});
+  return kExitFailed;
+}
+
+}  // namespace
+
+int run_policy_check(const Arguments& arguments, World& world) {
+  const std::string& directory = arguments.positionals().front();
+  const policy::BundleOutcome loaded = policy::load_bundle(world.files, directory);
+  if (loaded.bundle == nullptr) return report_problems(world, loaded.problems);
+  const decision::DecisionPointOutcome made =
+      cedar::CedarDecisionPointFactory().create(*loaded.bundle);
+  if (made.decision_point == nullptr) return report_problems(world, made.problems);
+  return print(world, summary(*loaded.bundle), kExitOk);
+}
+
+}  // namespace remit::cli

@@ -1,0 +1,55 @@
+// From words to an exit code.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+
+namespace remit::cli {
+
+Status FdOutput::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(fd_, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("cannot write the output: {}", ::strerrordesc_np(errno))};
+    }
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+void complain(World& world, const Error& error) {
+  // Nothing more can be done about an error output that does not take the message.
+  (void)world.err.write(fmt::format("remit: {}\n", error.to_string()));
+}
+
+int print(World& world, std::string_view text, int exit_code) {
+  const Status written = world.out.write(text);
+  if (written) return exit_code;
+  complain(world, written.error());
+  return kExitInternal;
+}
+
+int run_command_line(const std::vector<std::string>& words, World& world) {
+  const Result<ParsedLine> line = parse_command_line(words);
+  if (!line) {
+    complain(world, line.error());
+    return kExitUsage;
+  }
+  switch (line->kind) {
+    case ParsedLine::Kind::kHelp:
+      return print(world, help_text(*line), kExitOk);
+    case ParsedLine::Kind::kVersion:
+      return run_version(line->arguments, world);
+    case ParsedLine::Kind::kRun:
+      return line->command->run(line->arguments, world);
+  }
+  return kExitInternal;
+}
+
+}  // namespace remit::cli
