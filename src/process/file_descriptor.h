@@ -1,0 +1,91 @@
+// A file descriptor that closes itself, pipes, and a way to wake a poll.
+#pragma once
+
+#include <utility>
+
+#include "base/result.h"
+
+namespace remit::process {
+
+/// Owns one file descriptor; -1 means none. Movable; closing ignores errors, since nothing that
+/// needs them (durable files) is kept in one.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) {
+      close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { close(); }
+
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+/// The two ends of a pipe, both close-on-exec.
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+/// Makes a pipe. Errors: `unavailable` when the system has no descriptors left.
+Result<Pipe> make_pipe();
+
+/// Makes writes to `fd` return instead of waiting. Only for descriptors whose other holders do not
+/// mind: the flag belongs to the open file, not to the number. Errors: `unavailable`.
+Status set_nonblocking(int fd);
+
+/// Wakes threads that poll `fd()`; once notified it stays readable. `notify` may be called from any
+/// thread and from a signal handler.
+class Wakeup {
+ public:
+  /// Errors: `unavailable` when the system has no descriptors left.
+  static Result<Wakeup> make();
+  void notify() const;
+  [[nodiscard]] int fd() const { return event_.get(); }
+
+ private:
+  explicit Wakeup(FileDescriptor event) : event_(std::move(event)) {}
+  FileDescriptor event_;
+};
+
+/// Holds back SIGTERM, SIGINT and SIGHUP from this thread, and from every thread made while it
+/// lives, so that they can be polled for. Make it before other threads.
+class TerminationSignals {
+ public:
+  /// Errors: `unavailable`.
+  static Result<TerminationSignals> take();
+  TerminationSignals(TerminationSignals&&) noexcept = default;
+  TerminationSignals& operator=(TerminationSignals&&) = delete;
+  TerminationSignals(const TerminationSignals&) = delete;
+  TerminationSignals& operator=(const TerminationSignals&) = delete;
+  /// Gives this thread its old mask back. A signal that came meanwhile and was not read is
+  /// delivered then.
+  ~TerminationSignals();
+
+  /// Readable once such a signal came.
+  [[nodiscard]] int fd() const { return signals_.get(); }
+  /// Takes one signal that came, without waiting; false if none did.
+  [[nodiscard]] bool read_one() const;
+
+ private:
+  explicit TerminationSignals(FileDescriptor signals) : signals_(std::move(signals)) {}
+  FileDescriptor signals_;
+};
+
+/// Lets a write to a closed pipe return an error instead of ending the process. Idempotent;
+/// process-wide. Children are started with the default again.
+void ignore_broken_pipes();
+
+}  // namespace remit::process
