@@ -128,6 +128,7 @@ class Problems {
  private:
   struct Found {
     Place place;
+    std::size_t order;  // of adding
     Error error;
   };
   std::string file_;
