@@ -1,0 +1,88 @@
+// The gateway's configuration, `remit.config/1`: what the operator says once, in one file.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "access/principal.h"
+#include "base/file_system.h"
+#include "base/limits.h"
+#include "base/result.h"
+
+namespace remit::gateway {
+
+/// `sqlite: {path, query}`: one row of a database by a bound `:ref`.
+struct SqliteAttributes {
+  std::string path;
+  std::string query;
+};
+
+/// `path: {root, tenant}`: files beneath a root.
+struct PathAttributes {
+  std::string root;
+  std::string tenant;
+};
+
+/// `fixture: {file}`: resources written down in a file.
+struct FixtureAttributes {
+  std::string file;
+};
+
+/// The trusted store of one Cedar entity type.
+struct AttributeSettings {
+  std::string type;
+  std::variant<FixtureAttributes, SqliteAttributes, PathAttributes> store;
+};
+
+/// One MCP server that we start. It gets `environment` and, of our own, the harmless variables of
+/// process/child.h and those named in `inherit`; nothing else.
+struct UpstreamSettings {
+  std::string name;  ///< `[a-z0-9_-]{1,32}`, as the catalogue names it
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  std::vector<std::string> inherit = {};
+};
+
+struct EvidenceSettings {
+  std::string directory;
+  std::string digest_key;  ///< file of 32 bytes or more
+};
+
+struct LimitSettings {
+  std::size_t body_bytes = kMaxCallBytes;  ///< of one line from the client
+  std::int64_t calls_per_second = 200;     ///< as many may come at once; 0: no bound
+  std::chrono::milliseconds call_timeout{300'000};
+};
+
+/// A configuration as read. Paths are as the file has them, joined to the file's directory where
+/// they are relative.
+struct Config {
+  std::string file;
+  std::string directory;  ///< of the file; upstreams run there
+  std::string bundle;
+  std::optional<access::Principal> pinned;
+  std::vector<AttributeSettings> attributes;
+  std::vector<UpstreamSettings> upstreams;
+  EvidenceSettings evidence;
+  LimitSettings limits;
+};
+
+/// A configuration, or everything that is wrong with the file.
+struct ConfigOutcome {
+  std::optional<Config> config;  ///< nothing exactly when `problems` is not empty
+  std::vector<Error> problems;   ///< in the order of the file, each with FILE:LINE:COLUMN
+};
+
+/// Reads `file`. Problems: a file that is missing, a link, too large or writable by others; YAML
+/// that does not parse; an unknown, missing or misshapen key; a key of a later version
+/// (`unsupported`); a bundle, database, root, fixture or digest key that does not exist, said where
+/// it was named, or that others may write.
+ConfigOutcome read_config(FileSystem& files, const std::string& file);
+
+}  // namespace remit::gateway
