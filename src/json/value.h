@@ -47,19 +47,18 @@ class Object {
 /// other a double.
 class Value {
  public:
+  // Implicit, so that a tree can be written as it reads: `Object{{"a", Array{1, "x"}}}`.
   Value() = default;
-  Value(std::nullptr_t) {}                     // NOLINT(google-explicit-constructor)
-  Value(bool value) : data_(value) {}          // NOLINT(google-explicit-constructor)
-  Value(std::int64_t value) : data_(value) {}  // NOLINT(google-explicit-constructor)
-  Value(int value)
-      : data_(static_cast<std::int64_t>(value)) {}       // NOLINT(google-explicit-constructor)
-  Value(double value) : data_(value) {}                  // NOLINT(google-explicit-constructor)
-  Value(std::string value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Value(std::string_view value)
-      : data_(std::string(value)) {}                       // NOLINT(google-explicit-constructor)
-  Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  Value(Array value) : data_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Value(Object value) : data_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Value(std::nullptr_t) {}
+  Value(bool value) : data_(value) {}
+  Value(std::int64_t value) : data_(value) {}
+  Value(int value) : data_(static_cast<std::int64_t>(value)) {}
+  Value(double value) : data_(value) {}
+  Value(std::string value) : data_(std::move(value)) {}
+  Value(std::string_view value) : data_(std::string(value)) {}
+  Value(const char* value) : data_(std::string(value)) {}
+  Value(Array value) : data_(std::move(value)) {}
+  Value(Object value) : data_(std::move(value)) {}
 
   [[nodiscard]] bool is_null() const { return data_.index() == 0; }
   /// The member of the variant, or null if the value is of another kind.

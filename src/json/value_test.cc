@@ -25,8 +25,8 @@ TEST(Object, IsComparedInOrder) {
 
 // The examples of RFC 6901 section 5, and what is no pointer.
 TEST(Value, PointersOfRfc6901) {
-  const Result<Value> document = parse(
-      R"({"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8})");
+  const Result<Value> document = parse(R"({"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,)"
+                                       R"("e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8})");
   ASSERT_TRUE(document);
   const struct {
     const char* pointer;

@@ -1,0 +1,31 @@
+// Names to enums and back.
+#include "event/names.h"
+
+namespace remit::event {
+
+std::string_view event_kind_name(EventKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<EventKind> parse_event_kind(std::string_view name) {
+  if (name.substr(0, 2) == "x.") return EventKind::kExtension;
+  const std::size_t index = kKinds.find(name);
+  if (index >= kEventKindCount) return std::nullopt;
+  return static_cast<EventKind>(index);
+}
+
+bool is_call_event(EventKind kind) {
+  return kind >= EventKind::kToolRequest && kind <= EventKind::kQueueDenied;
+}
+
+std::string_view field_name(Field field) {
+  return kKeyNames[static_cast<std::size_t>(field)];
+}
+
+std::optional<Field> parse_field(std::string_view name) {
+  const std::size_t index = kKeys.find(name);
+  if (index >= kFieldCount) return std::nullopt;
+  return static_cast<Field>(index);
+}
+
+}  // namespace remit::event
