@@ -1,5 +1,6 @@
 // Parsing: the library's events into a bounded tree, with everything refused that people do not
 // need and attackers do.
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -343,6 +344,9 @@ Result<Node> parse(std::string_view text, const ParseLimits& limits) {
     YAML::Parser parser(stream);
     // A second document, or a stray text behind the first, is an error of the builder.
     if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
+  } catch (const YAML::DeepRecursion& exception) {
+    library_error = at_place(place_of(exception.mark), ErrorCode::kLimitExceeded,
+                             fmt::format("nested more than {} deep", limits.max_depth));
   } catch (const YAML::Exception& exception) {
     const bool alias = exception.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR;
     library_error =
