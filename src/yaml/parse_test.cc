@@ -160,11 +160,14 @@ TEST(ParseLimits, DeepNestingOfEachKind) {
     for (std::size_t i = 0; i < times; ++i) out += part;
     return out;
   };
-  for (const std::string_view part : {"[", "{a: ", "- ", "? ", "[{a: ", "{\"a\":[", "- a: "}) {
+  for (const std::string_view part : {"[", "{a: ", "- ", "? ", "[{a: ", "{\"a\":["}) {
     for (const std::size_t times : {40U, 600U, 100'000U}) {
       const Result<Node> node = parse(repeated(part, times));
       ASSERT_FALSE(node) << part << times;
-      if (times > 500) EXPECT_EQ(node.error().code, ErrorCode::kLimitExceeded) << part;
+      // Forty open flow collections are not deep to the library, and cut off.
+      if (times > 500) {
+        EXPECT_EQ(node.error().code, ErrorCode::kLimitExceeded) << part;
+      }
     }
   }
   std::string lines;  // block maps, one column deeper each
