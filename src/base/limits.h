@@ -52,4 +52,11 @@ inline constexpr std::int64_t kRefusalBurst = 200;
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxCallsInFlight = 256;
 
+/// The grader.
+inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< files of one run
+inline constexpr std::size_t kMaxTraceBytes = std::size_t{1} << 46U;    ///< of one file: 64 TiB
+inline constexpr std::size_t kMaxGraderBytes = std::size_t{16} << 30U;  ///< what it remembers
+/// Numbers of one writer within which a repeated line can still be compared with the first.
+inline constexpr std::int64_t kRepeatWindow = 65'536;
+
 }  // namespace remit

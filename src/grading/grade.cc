@@ -1,0 +1,51 @@
+// The order of values, and what a gate means to the caller.
+#include "grading/grade.h"
+
+namespace remit::grading {
+namespace {
+
+int badness(Value value) {
+  switch (value) {
+    case Value::kFailed:
+      return 3;
+    case Value::kUndetermined:
+      return 2;
+    case Value::kNotExercised:
+      return 1;
+    case Value::kPassed:
+      return 0;
+  }
+  return 3;
+}
+
+}  // namespace
+
+Value worse(Value left, Value right) {
+  return badness(left) >= badness(right) ? left : right;
+}
+
+std::string_view gate_name(Gate gate) {
+  switch (gate) {
+    case Gate::kPassed:
+      return "passed";
+    case Gate::kFailed:
+      return "failed";
+    case Gate::kUndetermined:
+      break;
+  }
+  return "undetermined";
+}
+
+int exit_code_of(Gate gate) {
+  switch (gate) {
+    case Gate::kPassed:
+      return 0;
+    case Gate::kFailed:
+      return 1;
+    case Gate::kUndetermined:
+      break;
+  }
+  return 2;
+}
+
+}  // namespace remit::grading

@@ -1,0 +1,117 @@
+// What a grade consists of: verdicts, findings, owners and populations, as pure values.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/codes.h"
+
+namespace remit::grading {
+
+/// The worse of two in the order failed, undetermined, not_exercised, passed (REQ-GR-003).
+Value worse(Value left, Value right);
+
+/// Whether the run may go on (REQ-GR-004).
+enum class Gate : std::uint8_t { kUndetermined, kFailed, kPassed };
+std::string_view gate_name(Gate gate);
+
+/// Where an event stands: its writer's id and `seq`, which no splitting of files changes, or else
+/// the name of the input it was read from and the byte offset of its line.
+struct Position {
+  std::string source;
+  std::uint64_t at = 0;
+  bool by_sequence = false;  ///< `at` is a `seq` and `source` a writer
+
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+/// One violated relation (REQ-GR-010). `expected` and `recorded` are facts as they stand in the
+/// manifest and the evidence: outside text, unquoted; absent where there is no such fact.
+struct Finding {
+  Code code = Code::kMalformedEvent;
+  std::optional<std::string> invocation_id;
+  std::optional<std::string> case_id;
+  Verdict verdict = Verdict::kCompleteness;
+  Owner owner = Owner::kObservability;
+  /// What it makes of its verdict: failed, or undetermined if the code is soft or its evidence
+  /// incomplete (REQ-GR-011, REQ-GR-071); `vacuous_case` leaves not_exercised.
+  Value value = Value::kUndetermined;
+  bool consequence = false;  ///< another owner's fact was contradicted first (REQ-GR-012)
+  std::optional<std::string> expected;
+  std::optional<std::string> recorded;
+  std::vector<Position> events;
+  std::string message;  ///< one sentence; lower case, outside text quoted and cut
+};
+
+/// A value and the number of invocations that it speaks of.
+struct VerdictResult {
+  Value value = Value::kNotExercised;
+  std::uint64_t population = 0;
+
+  friend bool operator==(const VerdictResult&, const VerdictResult&) = default;
+};
+
+/// One of something for each verdict.
+template <class T>
+struct ByVerdict {
+  std::array<T, kVerdictCount> items{};
+
+  T& operator[](Verdict verdict) { return items[static_cast<std::size_t>(verdict)]; }
+  const T& operator[](Verdict verdict) const { return items[static_cast<std::size_t>(verdict)]; }
+  friend bool operator==(const ByVerdict&, const ByVerdict&) = default;
+};
+
+struct InvocationGrade {
+  std::string invocation_id;
+  std::optional<std::string> case_id;  ///< the manifest's case, else what the events say
+  std::optional<Owner> owner;          ///< of the first contradicted fact; none without findings
+  ByVerdict<Value> verdicts;
+  std::vector<std::size_t> findings;  ///< indices into `Grade::findings`
+};
+
+struct CaseGrade {
+  std::string case_id;
+  bool is_security = false;
+  ByVerdict<VerdictResult> verdicts;
+  std::vector<std::string> invocation_ids;  ///< in order of their requests
+  std::vector<std::size_t> findings;        ///< indices of all findings of the case
+};
+
+struct Population {
+  std::uint64_t events = 0;          ///< well-formed, repeats and extensions not counted
+  std::uint64_t invocations = 0;     ///< with at least one event
+  std::uint64_t allowed = 0;         ///< invocations with an allow
+  std::uint64_t denied = 0;          ///< invocations with a deny and no allow
+  std::uint64_t started = 0;         ///< invocations with an `executor.start`
+  std::uint64_t finished = 0;        ///< invocations with an `executor.finish`
+  std::uint64_t ignored_fields = 0;  ///< unknown fields that were passed over
+  std::uint64_t ignored_events = 0;  ///< events whose name starts with `x.`
+  std::uint64_t repeats = 0;         ///< lines that came again with the same bytes
+
+  friend bool operator==(const Population&, const Population&) = default;
+};
+
+/// The grade of one run. Findings are sorted: those of no invocation first, then by invocation,
+/// owner, code and position, so that equal inputs give equal bytes.
+struct Grade {
+  Gate gate = Gate::kUndetermined;
+  int exit_code = 2;  ///< 0, 1 or 2 (REQ-GR-083); 0 if advisory
+  bool advisory = false;
+  ByVerdict<VerdictResult> verdicts;
+  ByVerdict<bool> blocking;
+  std::vector<InvocationGrade> invocations;  ///< by id; those with findings, or all if asked for
+  std::vector<CaseGrade> cases;              ///< in the order of the manifest
+  std::vector<Finding> findings;
+  Population population;
+  std::vector<std::string> scope;  ///< sentences: what was and was not judged
+};
+
+/// 0 passed, 1 failed, 2 undetermined (REQ-GR-083).
+int exit_code_of(Gate gate);
+
+}  // namespace remit::grading

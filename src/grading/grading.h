@@ -1,0 +1,95 @@
+// Grading: reads events once and says what they support.
+//
+//     Criteria criteria;
+//     criteria.manifest = std::move(manifest);
+//     Evidence evidence;
+//     evidence.inputs.push_back(trace::Input::of_file("trace.jsonl"));
+//     Result<Grade> grade = grading::grade(files, std::move(evidence), std::move(criteria));
+//     if (!grade) return complain(grade.error());  // an input cannot be read: exit 65
+//     return grade->exit_code;
+//
+// The rules are spec/grades.md. A grade is a pure function of its inputs (invariant *same inputs,
+// same grade, same bytes*); nothing unknown passes (invariant *unknown never passes*).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/result.h"
+#include "event/event.h"
+#include "grading/contract.h"
+#include "grading/grade.h"
+#include "grading/manifest.h"
+#include "trace/event_reader.h"
+
+namespace remit::grading {
+
+/// What a run is judged by.
+struct Criteria {
+  Contract contract = sequential_contract();
+  std::optional<Manifest> manifest;
+  /// Ids that were expected (`--expect`, `--expect-file`). Without a manifest they judge planning;
+  /// beside one only their absence is judged.
+  std::optional<std::vector<std::string>> expected_ids;
+  bool list_all = false;  ///< `Grade::invocations` has every invocation, not only those with
+                          ///< findings
+  bool advisory = false;  ///< the gate is told and not enforced (REQ-GR-084)
+  /// Filled from a Random by programs, so that nobody can choose ids that collide in our tables.
+  /// Every value gives the same grade.
+  std::uint64_t hash_seed = 0;
+};
+
+/// Judges events as they come. Memory grows with the invocations, by some 300 bytes each, and in
+/// the steady state nothing else is allocated per event. Not thread-safe; movable; one per run.
+class Grader {
+ public:
+  explicit Grader(Criteria criteria);
+  ~Grader();
+  Grader(Grader&&) noexcept;
+  Grader& operator=(Grader&&) noexcept;
+
+  /// What follows was read from the file `source` of the input `input`: events without a writer
+  /// belong to the anonymous writer of `input`. `limit_exceeded` beyond kMaxTraceSources.
+  Status begin_source(std::string_view input, std::string_view source);
+
+  /// One event and the line that it was decoded from. `limit_exceeded` where the memory for
+  /// invocations (kMaxGraderBytes) is full; the grader is then of no further use.
+  Status add(const event::Event& event, const trace::Line& line);
+
+  /// A line that is no event; `offset` is the place of the mistake in the source.
+  void add_malformed(const Error& error, std::uint64_t offset);
+
+  /// Evidence that does not verify, with the first place as the error's.
+  void add_altered(std::string_view input, const Error& error);
+
+  /// Judges everything that was added. Call once.
+  Grade finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// An evidence directory that did not verify, and where.
+struct Alteration {
+  std::string input;
+  Error error;
+};
+
+/// What there is to judge.
+struct Evidence {
+  std::vector<trace::Input> inputs;
+  std::vector<Alteration> alterations;
+};
+
+/// Reads every input in the order of their names, so that the order in which they are given changes
+/// nothing, and grades them. Errors: those of opening and reading a file (exit 65), and
+/// `limit_exceeded` as `Grader::add`.
+Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria);
+
+}  // namespace remit::grading
