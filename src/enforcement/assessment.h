@@ -1,0 +1,99 @@
+// Steps 1 to 10 of a call: from what was proposed to a decision, with every fact it rests on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access/decision.h"
+#include "access/proposed_call.h"
+#include "access/resource.h"
+#include "base/clock.h"
+#include "decision/decision_point.h"
+#include "enforcement/enforcement_point.h"
+#include "enforcement/references.h"
+#include "enforcement/refusal.h"
+#include "identity/authenticator.h"
+#include "json/value.h"
+#include "policy/bundle.h"
+
+namespace remit::enforcement {
+
+/// What a look-up came to, as `resource.resolved` records it.
+enum class Resolution : std::uint8_t { kUnavailable, kNotFound, kFound };
+
+/// How far a call came and what was found out on the way. What was not reached is empty. Pointers
+/// live in the snapshot. It starts as a denial.
+struct Assessment {
+  access::Decision decision = {};
+  Step reached = Step::kAdmit;  ///< the step that ended it; kRecord when none did
+  std::shared_ptr<const decision::PolicySnapshot> snapshot = nullptr;
+  const policy::Route* route = nullptr;
+  const policy::Tool* tool = nullptr;
+  std::optional<identity::Identity> identity = std::nullopt;
+  References references = {};
+  json::Value arguments = {};       ///< frozen; canonical ids in place once the call may run
+  std::string arguments_json = {};  ///< canonical form without the references: what is digested
+  std::string granted_json = {};    ///< canonical form with the canonical ids: what goes on
+  std::vector<access::Resource> resources = {};  ///< the primary first
+  std::vector<Resolution> resolutions = {};      ///< one for each look-up that was made
+  MonotonicTime resolved_at = {};
+  std::string_view decision_point = {};           ///< who decided, where it came to a decision
+  std::vector<std::string> wrong_arguments = {};  ///< pointers
+
+  /// Shadow where the route or the tool is in shadow mode.
+  [[nodiscard]] policy::Mode mode() const;
+  /// Whether step 10 answered: what shadow mode relaxes, and nothing else.
+  [[nodiscard]] bool was_decided() const { return reached == Step::kRecord; }
+  /// Whether the decision binds: everything but a step 10 answer in shadow mode (REQ-BD-054).
+  [[nodiscard]] bool enforced() const { return !was_decided() || mode() == policy::Mode::kEnforce; }
+  /// Whether the handler may be reached once this is durable.
+  [[nodiscard]] bool may_run() const { return decision.allowed() || !enforced(); }
+};
+
+/// Whether `principal` holds every scope that `tool` asks for: the coarse filter.
+bool holds_scopes(const access::Principal& principal, const policy::Tool& tool);
+
+/// Makes assessments. Asks stores, authenticator and decision point; records nothing. Stateless
+/// beyond what it stands on, so thread-safe.
+class Assessor {
+ public:
+  explicit Assessor(const Surroundings& world) : world_(world) {}
+
+  /// Steps 1 to 10 with `snapshot`, which may be null, at `now`.
+  [[nodiscard]] Assessment assess(const access::ProposedCall& call,
+                                  std::shared_ptr<const decision::PolicySnapshot> snapshot,
+                                  WallTime now) const;
+
+  /// A transport's refusal as an assessment: steps before the one that `reason` belongs to are made
+  /// up for, where they need no body.
+  [[nodiscard]] Assessment refuse(const TransportRefusal& refusal,
+                                  std::shared_ptr<const decision::PolicySnapshot> snapshot,
+                                  WallTime now) const;
+
+  /// The identity behind a credential. An authenticator that fails, or that claims to have
+  /// authenticated nobody, is an invalid credential.
+  [[nodiscard]] identity::Identity identify(const access::Credential& credential,
+                                            WallTime now) const;
+
+ private:
+  // Each is one step: true when the call goes on, else `out.decision` is the denial.
+  static bool parse(const access::ProposedCall& call, Assessment& out);
+  static bool find_route(std::string_view route, Assessment& out);
+  bool authenticate(const access::Credential& credential, WallTime now, Assessment& out) const;
+  static bool look_up(std::string_view tool, Assessment& out);
+  static bool pass_scopes(Assessment& out);
+  static bool check_arguments(Assessment& out);
+  bool resolve(Assessment& out) const;
+  bool decide(WallTime now, Assessment& out) const;
+
+  static bool freeze(Assessment& out);
+
+  void act_on_server(Assessment& out) const;
+
+  const Surroundings& world_;
+};
+
+}  // namespace remit::enforcement

@@ -1,0 +1,414 @@
+// The one path: decide, make it durable, run, record the finish.
+#include "enforcement/enforcement_point.h"
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/mutex.h"
+#include "base/rfc3339.h"
+#include "enforcement/assessment.h"
+#include "enforcement/call_record.h"
+#include "enforcement/denial.h"
+#include "enforcement/guarded.h"
+#include "enforcement/permit_register.h"
+#include "enforcement/recorded_text.h"
+#include "enforcement/refusal_meter.h"
+
+namespace remit::enforcement {
+namespace {
+
+using access::ReasonCode;
+using event::Event;
+using event::EventKind;
+using event::Field;
+
+constexpr std::int64_t kEventsOfRefusal = 2;  // request and decision
+
+/// Whether the start becomes durable together with the decision, or later, when a permit is spent.
+enum class StartCommit : std::uint8_t { kLater, kWithDecision };
+
+std::string_view outcome_name(HandlerOutcome outcome) {
+  switch (outcome) {
+    case HandlerOutcome::kSucceeded:
+      return "succeeded";
+    case HandlerOutcome::kFailed:
+      return "failed";
+    case HandlerOutcome::kCancelled:
+      return "cancelled";
+    case HandlerOutcome::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+// Whether a call was refused before anybody was known to have sent it.
+bool is_strangers(const Assessment& assessment) {
+  return assessment.reached <= Step::kIdentify;
+}
+
+Denial denial_of(const CallRecord& record) {
+  const Assessment& facts = record.assessment();
+  Denial out =
+      make_denial(facts.decision.reason(), record.invocation_id(), facts.decision.detail());
+  if (out.reason == ReasonCode::kMissingScope && facts.tool != nullptr) {
+    out.scopes_needed = facts.tool->scopes;
+  }
+  if (out.reason == ReasonCode::kInvalidArguments) out.arguments = facts.wrong_arguments;
+  return out;
+}
+
+Denial denial_of(const CallRecord& record, const Error& fault) {
+  access::Decision refusal = refusal_of(Step::kRecord, fault);
+  return make_denial(refusal.reason(), record.invocation_id(), refusal.detail());
+}
+
+// The handler's word on what kind of error it was, if it can be recorded.
+std::string_view recorded_error_type(const HandlerResult& result) {
+  if (result.error_type.empty() || is_plain_name(result.error_type)) return result.error_type;
+  return "unnamed";
+}
+
+HandlerResult entered(ToolHandler& handler, const GrantedCall& call) {
+  try {
+    return handler.run(call);
+  } catch (...) {
+    // Whatever it was about to say is lost, and its effect may have happened.
+    return HandlerResult{.outcome = HandlerOutcome::kUnknown, .error_type = "exception"};
+  }
+}
+
+}  // namespace
+
+struct EnforcementPoint::Impl {
+  explicit Impl(Surroundings surroundings)
+      : world(std::move(surroundings)),
+        assessor(world),
+        permits(std::make_shared<PermitRegister>(world.evidence)) {}
+
+  /// Steps 1 to 12. `assess` gives the assessment under a snapshot. Nothing when the call may run:
+  /// then everything up to here is durable.
+  template <class Assess>
+  std::optional<Denial> decide(CallRecord& record, StartCommit start, const Assess& assess);
+
+  CallRecord new_record(const access::ProposedCall& call, WallTime now) {
+    return CallRecord{call, random_id(world.random), now, world.digest_key};
+  }
+  Status commit(const std::vector<Event>& events, std::uint64_t generation);
+  Status commit_decision(const CallRecord& record, StartCommit start, std::uint64_t generation);
+  Status publish(const decision::PolicySnapshot& snapshot);
+  CallOutcome run(CallRecord& record, ToolHandler& handler, std::stop_token stop);
+  void count_refusal(MonotonicTime now);
+  void report_lost(std::int64_t events) noexcept;
+  Status covers(const PermitState& permit, std::string_view tool, std::string_view arguments_json);
+
+  const Surroundings world;
+  const Assessor assessor;
+  RefusalMeter refusals;
+  const std::shared_ptr<PermitRegister> permits;
+  std::atomic<std::uint64_t> published_generation{0};
+  std::atomic<std::int64_t> invocations{0};
+  Mutex run_mutex;
+  std::string run_id REMIT_GUARDED_BY(run_mutex);
+};
+
+template <class Assess>
+std::optional<Denial> EnforcementPoint::Impl::decide(CallRecord& record, StartCommit start,
+                                                     const Assess& assess) {
+  Status recorded;
+  for (int made = 0; made <= kMaxRemakesAfterPublication; ++made) {
+    const auto snapshot = world.policy.get();
+    record.set_assessment(assess(snapshot), random_id(world.random), world.digest_key);
+    const Assessment& facts = record.assessment();
+    if (is_strangers(facts)) {
+      const MonotonicTime now = world.clock.monotonic_now();
+      if (!refusals.admit(now)) {
+        count_refusal(now);
+        return denial_of(record);
+      }
+    }
+    // A decision never stands in the log before the policy that made it.
+    const std::uint64_t generation = snapshot == nullptr ? 0 : snapshot->generation;
+    recorded = {};
+    if (generation > published_generation.load(std::memory_order_acquire)) {
+      recorded = publish(*snapshot);
+    }
+    if (recorded) recorded = commit_decision(record, start, generation);
+    if (recorded) {
+      if (facts.may_run()) return std::nullopt;
+      return denial_of(record);
+    }
+    if (recorded.error().code != ErrorCode::kFailedPrecondition) break;
+  }
+  if (recorded.error().code != ErrorCode::kFailedPrecondition) {
+    return denial_of(record, recorded.error());
+  }
+  // Each time a newer policy was published while this one was asked: no policy has the last word.
+  record.overrule(refusal_of(Step::kRecord, recorded.error()));
+  recorded = commit_decision(record, StartCommit::kLater, 0);
+  if (recorded) return denial_of(record);
+  return denial_of(record, Error{ErrorCode::kUnavailable, recorded.error().to_string()});
+}
+
+Status EnforcementPoint::Impl::commit(const std::vector<Event>& events, std::uint64_t generation) {
+  return guarded("evidence", [&] {
+    return world.evidence.commit({.events = events, .policy_generation = generation});
+  });
+}
+
+Status EnforcementPoint::Impl::commit_decision(const CallRecord& record, StartCommit start,
+                                               std::uint64_t generation) {
+  constexpr std::size_t kRequestDecisionStart = 3;
+  std::vector<Event> events;
+  events.reserve(kRequestDecisionStart + record.assessment().resolutions.size());
+  record.append_decision(events);
+  if (start == StartCommit::kWithDecision && record.assessment().may_run()) {
+    record.append_start({}, events);
+  }
+  REMIT_TRY(commit(events, generation));
+  invocations.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+Status EnforcementPoint::Impl::publish(const decision::PolicySnapshot& snapshot) {
+  Event published;
+  published.kind = EventKind::kPolicyPublished;
+  published.set(Field::kPolicyVersion, snapshot.bundle->version);
+  published.set_if_any(Field::kPolicyDigest, snapshot.bundle->digest);
+  REMIT_TRY(
+      guarded("evidence", [&] { return world.evidence.publish(published, snapshot.generation); }));
+  std::uint64_t known = published_generation.load(std::memory_order_relaxed);
+  while (known < snapshot.generation &&
+         !published_generation.compare_exchange_weak(known, snapshot.generation,
+                                                     std::memory_order_release)) {
+  }
+  return {};
+}
+
+CallOutcome EnforcementPoint::Impl::run(CallRecord& record, ToolHandler& handler,
+                                        std::stop_token stop) {
+  Assessment& facts = record.assessment();
+  GrantedCall granted;
+  granted.bundle_ = facts.snapshot->bundle;
+  granted.tool_ = facts.tool;
+  granted.invocation_id_ = record.invocation_id();
+  granted.resources_ = std::move(facts.resources);
+  granted.arguments_ = std::move(facts.arguments);
+  granted.arguments_json_ = std::move(facts.granted_json);
+  granted.run_id_ = record.run_id();
+  granted.case_id_ = record.case_id();
+  granted.stop_ = std::move(stop);
+
+  const MonotonicTime before = world.clock.monotonic_now();
+  HandlerResult result = granted.stop_.stop_requested()
+                             ? HandlerResult{.outcome = HandlerOutcome::kCancelled}
+                             : entered(handler, granted);
+  const Duration taken = world.clock.monotonic_now() - before;
+  const Event finish = record.finish(
+      granted.resources_.front(), outcome_name(result.outcome), recorded_error_type(result),
+      std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  // What the handler did is done, whether or not the log can still take it: a sink that cannot
+  // refuses every later call, and the start without a finish says that the outcome is unknown.
+  static_cast<void>(
+      guarded("evidence", [&] { return world.evidence.append({.events = {&finish, 1}}); }));
+  return result;
+}
+
+void EnforcementPoint::Impl::count_refusal(MonotonicTime now) {
+  report_lost(refusals.count_lost(kEventsOfRefusal, now));
+}
+
+void EnforcementPoint::Impl::report_lost(std::int64_t events) noexcept {
+  if (events == 0) return;
+  Event lost;
+  lost.kind = EventKind::kEvidenceLost;
+  lost.set(Field::kEvents, events);
+  lost.set(Field::kCause, "refusal_flood");
+  static_cast<void>(
+      guarded("evidence", [&] { return world.evidence.append({.events = {&lost, 1}}); }));
+}
+
+// Whether `permit` was given for just this: the same tool, the same references, the same digested
+// arguments.
+Status EnforcementPoint::Impl::covers(const PermitState& permit, std::string_view tool,
+                                      std::string_view arguments_json) {
+  const Assessment& facts = permit.record.assessment();
+  if (tool != facts.tool->name) {
+    return Error{ErrorCode::kFailedPrecondition, "the permit is for another tool"};
+  }
+  json::Value arguments = json::Object{};
+  if (!arguments_json.empty()) {
+    REMIT_TRY_ASSIGN(arguments, json::parse(arguments_json, {.max_bytes = kMaxCallBytes}));
+  }
+  REMIT_TRY_ASSIGN(const References references, take_references(*facts.tool, arguments));
+  if (references.texts != facts.references.texts ||
+      json::canonical(arguments) != facts.arguments_json) {
+    return Error{ErrorCode::kFailedPrecondition, "the permit is for other arguments"};
+  }
+  return {};
+}
+
+EnforcementPoint::EnforcementPoint(Surroundings surroundings)
+    : impl_(std::make_unique<Impl>(std::move(surroundings))) {}
+
+EnforcementPoint::~EnforcementPoint() {
+  impl_->permits->close();
+  impl_->report_lost(impl_->refusals.take_lost());
+}
+
+CallOutcome EnforcementPoint::invoke(const access::ProposedCall& call, ToolHandler& handler,
+                                     std::stop_token stop) {
+  const WallTime now = impl_->world.clock.wall_now();
+  CallRecord record = impl_->new_record(call, now);
+  std::optional<Denial> denial = impl_->decide(
+      record, StartCommit::kWithDecision,
+      [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now); });
+  if (denial) return *std::move(denial);
+  return impl_->run(record, handler, std::move(stop));
+}
+
+AuthorizeOutcome EnforcementPoint::authorize(const access::ProposedCall& call) {
+  if (impl_->permits->size() >= kMaxOutstandingPermits) {
+    return refuse({.reason = ReasonCode::kLimitExceeded,
+                   .route = call.route,
+                   .tool = call.tool,
+                   .credential = call.credential,
+                   .run_id = call.run_id,
+                   .case_id = call.case_id});
+  }
+  const WallTime now = impl_->world.clock.wall_now();
+  CallRecord record = impl_->new_record(call, now);
+  std::optional<Denial> denial = impl_->decide(
+      record, StartCommit::kLater,
+      [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now); });
+  if (denial) return *std::move(denial);
+  const Assessment& facts = record.assessment();
+  const MonotonicTime expires =
+      facts.resolved_at + std::chrono::milliseconds{facts.tool->permit_lifetime_ms};
+  auto permit = std::make_shared<PermitState>(
+      PermitState{.record = std::move(record), .expires = expires, .home = impl_->permits});
+  impl_->permits->add(permit);
+  return CallPermit{std::move(permit)};
+}
+
+CallOutcome EnforcementPoint::spend(CallPermit permit, std::string_view tool,
+                                    std::string_view arguments_json, ToolHandler& handler,
+                                    std::stop_token stop) {
+  const std::string id{permit.invocation_id()};
+  if (permit.state_ == nullptr) return refused_permit(id, Retry::kNever, "the permit is spent");
+  PermitState& state = *permit.state_;
+  if (state.home != impl_->permits) {
+    return refused_permit(id, Retry::kNever, "the permit is another enforcement point's");
+  }
+  if (const Status same = impl_->covers(state, tool, arguments_json); !same) {
+    return refused_permit(id, Retry::kNever, same.error().to_string());
+  }
+  if (impl_->world.clock.monotonic_now() > state.expires) {
+    return refused_permit(id, Retry::kLater, "the permit has expired");
+  }
+  const std::string now = format_rfc3339(impl_->world.clock.wall_now());
+  std::vector<Event> events;
+  state.record.append_start(now, events);
+  const Status started = impl_->commit(events, state.record.assessment().snapshot->generation);
+  // Not started: destroying the permit records that it was never spent.
+  if (!started) return denial_of(state.record, started.error());
+  REMIT_CHECK(impl_->permits->take(state));
+  const std::shared_ptr<PermitState> spent = std::exchange(permit.state_, nullptr);
+  return impl_->run(spent->record, handler, std::move(stop));
+}
+
+access::Decision EnforcementPoint::would_allow(const access::ProposedCall& call) const {
+  return impl_->assessor.assess(call, impl_->world.policy.get(), impl_->world.clock.wall_now())
+      .decision;
+}
+
+std::vector<const policy::Tool*> EnforcementPoint::visible_tools(
+    const access::Credential& credential,
+    std::shared_ptr<const decision::PolicySnapshot>& snapshot) const {
+  std::vector<const policy::Tool*> out;
+  snapshot = impl_->world.policy.get();
+  if (snapshot == nullptr) return out;
+  const identity::Identity identity =
+      impl_->assessor.identify(credential, impl_->world.clock.wall_now());
+  if (!identity.principal) return out;
+  for (const policy::Tool& tool : snapshot->bundle->tools) {
+    if (holds_scopes(*identity.principal, tool)) out.push_back(&tool);
+  }
+  return out;
+}
+
+Denial EnforcementPoint::refuse(const TransportRefusal& refusal) {
+  access::ProposedCall call;
+  call.route = refusal.route;
+  call.tool = refusal.tool;
+  call.run_id = refusal.run_id;
+  call.case_id = refusal.case_id;
+  const WallTime now = impl_->world.clock.wall_now();
+  CallRecord record = impl_->new_record(call, now);
+  std::optional<Denial> denial = impl_->decide(
+      record, StartCommit::kLater,
+      [&](const auto& snapshot) { return impl_->assessor.refuse(refusal, snapshot, now); });
+  REMIT_CHECK(denial.has_value());  // Assessor::refuse makes nothing but denials of steps 1 to 5
+  return *std::move(denial);
+}
+
+Status EnforcementPoint::record_publication(const decision::PolicySnapshot& snapshot) {
+  return impl_->publish(snapshot);
+}
+
+Status EnforcementPoint::begin_run(const RunFacts& run) {
+  const DigestKey& key = impl_->world.digest_key;
+  const std::string run_id = recorded_text(run.run_id, key);
+  const std::string manifest = recorded_text(run.manifest_digest, key);
+  const std::string environment = recorded_text(run.environment, key);
+  const std::string contract = recorded_text(run.contract, key);
+  Event started;
+  started.kind = EventKind::kRunStarted;
+  started.set_if_any(Field::kRunId, run_id);
+  started.set_if_any(Field::kManifestDigest, manifest);
+  started.set_if_any(Field::kEnvironment, environment);
+  started.set_if_any(Field::kContract, contract);
+  REMIT_TRY(impl_->commit({started}, 0));
+  const MutexLock lock(impl_->run_mutex);
+  impl_->run_id = run_id;
+  return {};
+}
+
+Status EnforcementPoint::end_run() {
+  impl_->report_lost(impl_->refusals.take_lost());
+  std::string run_id;
+  {
+    const MutexLock lock(impl_->run_mutex);
+    run_id = impl_->run_id;
+  }
+  Event finished;
+  finished.kind = EventKind::kRunFinished;
+  finished.set_if_any(Field::kRunId, run_id);
+  finished.set(Field::kInvocations, impl_->invocations.load(std::memory_order_relaxed));
+  return impl_->commit({finished}, 0);
+}
+
+CallPermit::CallPermit(std::shared_ptr<PermitState> state) : state_(std::move(state)) {}
+CallPermit::CallPermit(CallPermit&& other) noexcept
+    : state_(std::exchange(other.state_, nullptr)) {}
+CallPermit& CallPermit::operator=(CallPermit&& other) noexcept {
+  if (this == &other) return *this;
+  retire();
+  state_ = std::exchange(other.state_, nullptr);
+  return *this;
+}
+CallPermit::~CallPermit() {
+  retire();
+}
+
+std::string_view CallPermit::invocation_id() const {
+  return state_ == nullptr ? std::string_view{} : std::string_view{state_->record.invocation_id()};
+}
+
+void CallPermit::retire() noexcept {
+  if (state_ != nullptr) state_->home->retire(*state_);
+  state_ = nullptr;
+}
+
+}  // namespace remit::enforcement
