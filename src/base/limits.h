@@ -20,6 +20,10 @@ inline constexpr std::int64_t kMaxSafeInteger = (std::int64_t{1} << 53) - 1;
 inline constexpr std::size_t kMaxEventLineBytes = std::size_t{1} * 1024 * 1024;
 inline constexpr std::size_t kMaxEventTextBytes = 4096;  ///< one string that we write
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{64} * 1024 * 1024;
+/// Encoded events that wait for a writer before callers are made to wait as well.
+inline constexpr std::size_t kMaxPendingEvidenceBytes = std::size_t{4} * 1024 * 1024;
+/// The longest that an event appended without waiting stays off the disk, but for the disk itself.
+inline constexpr std::chrono::milliseconds kEvidenceInterval{50};
 
 /// Names in the catalogue; a tool name of another form is planner text and recorded as a digest.
 inline constexpr std::size_t kMaxToolNameBytes = 64;
@@ -27,6 +31,7 @@ inline constexpr std::size_t kMaxIdBytes = 256;  ///< run ids, case ids, resourc
 
 /// Policy bundles and configuration.
 inline constexpr std::size_t kMaxConfigBytes = std::size_t{4} * 1024 * 1024;
+inline constexpr std::size_t kMaxBundleBytes = std::size_t{64} * 1024 * 1024;  ///< all its files
 inline constexpr std::size_t kMaxPolicyBytes = 4096;  ///< one policy; the parser recurses
 inline constexpr std::size_t kMaxPolicyNesting = 64;
 inline constexpr std::size_t kMaxPolicies = 20'000;
@@ -51,6 +56,20 @@ inline constexpr std::int64_t kRefusalBurst = 200;
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxCallsInFlight = 256;
+inline constexpr std::size_t kMaxQueuedBytes =
+    std::size_t{64} * 1024 * 1024;  ///< written by us, not yet taken by a peer: four longest lines
+inline constexpr std::size_t kMaxQueuedBytesForNotifications = std::size_t{1} * 1024 * 1024;
+inline constexpr std::size_t kMaxServerRequests = 64;  ///< of one server, unanswered by the client
+inline constexpr std::size_t kMaxSubscriptions = 1024;
+inline constexpr std::size_t kMaxListPages = 1000;   ///< of one list of a server
+inline constexpr std::size_t kToolsPerPage = 500;    ///< of the list that we give
+inline constexpr std::size_t kMaxFaultsInARow = 64;  ///< lines of a server that are no messages
+inline constexpr std::size_t kMaxUpstreams = 64;
+inline constexpr std::size_t kMaxCommandWords = 256;
+inline constexpr std::chrono::milliseconds kPeerStall{30'000};  ///< a peer that takes nothing
+inline constexpr std::chrono::milliseconds kHandshakeDeadline{60'000};  ///< npx may fetch first
+inline constexpr std::chrono::milliseconds kDrainDeadline{10'000};  ///< calls in flight at the end
+inline constexpr std::chrono::milliseconds kServerGrace{2'000};     ///< to end by itself, twice
 
 /// The grader.
 inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< files of one run
