@@ -19,7 +19,8 @@ See [the other](docs/b.md#part-two), [below](#which-one-and-why) and `src/json/a
 
 class DocsTest(CheckTest):
     check = "check_docs"
-    sound = {"a.md": PAGE, "docs/b.md": "# B\n\n## Part two\n\n[up](../a.md)\n", "src/json/a.h": "\n"}
+    sound = {"a.md": PAGE, "docs/b.md": "# B\n\n## Part two\n\n[up](../a.md)\n",
+             "src/json/a.h": "\n"}
 
     def test_sound_pages_pass(self):
         self.assert_passes(self.sound)

@@ -161,7 +161,12 @@ class StyleTest(CheckTest):
     def test_columns(self):
         long = "// A sentence.\nint " + "x" * 96
         self.assert_passes({"src/json/a.cc": long + "\n"})
+        self.assert_passes({"src/json/a.cc": '// A sentence.\nchar x[] = "' + "x" * 99 + '";\n'})
         self.assert_fails({"src/json/a.cc": long + "x\n"}, "src/json/a.cc:2: columns: 101")
+        self.assert_passes({"src/json/a.cc": "// A sentence.\n\n//" + "x" * 98 + "\n"})
+        self.assert_fails({"src/json/a.cc": "// A sentence.\n\n//" + "x" * 99 + "\n"},
+                          "a.cc:3: columns: 101")
+        self.assert_fails({"tests/a.py": "x" * 101 + "\n"}, "tests/a.py:1: columns: 101")
 
     def test_names(self):
         paths = ("src/util/a.txt", "src/common/a.txt", "src/json/helpers.txt", "docs/misc.txt",
