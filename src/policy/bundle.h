@@ -1,7 +1,9 @@
 // The policy bundle: one directory, one digest, one version, loaded whole or not at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,7 +82,13 @@ class Bundle {
 
  private:
   friend class BundleLoader;
-  std::unordered_map<std::string, std::size_t> tool_index_;
+  struct NameHash {
+    using is_transparent = void;  // looks up a view without a copy
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>{}(name);
+    }
+  };
+  std::unordered_map<std::string, std::size_t, NameHash, std::equal_to<>> tool_index_;
 };
 
 /// A bundle, or everything that is wrong with it, each with its file, line and column.
@@ -89,10 +97,16 @@ struct BundleOutcome {
   std::vector<Error> problems;
 };
 
-/// Loads the bundle in `directory`. Problems: a missing or unreadable file, one that others may
-/// write, YAML or JSON that does not parse, an unknown or missing key, a schema that does not
-/// compile, a repeated tool or route, `boundary: none` with an effect, a feature of a later version
-/// (`approval: required`, `idempotency: key_required`: `unsupported`), a limit.
+/// Loads the bundle in `directory` (spec/bundle.md). Problems, all that are found in one go, by
+/// file: a missing or unreadable file (`not_found`, `unavailable`); one that others may write, or
+/// that belongs to another user (`failed_precondition`); a link within the bundle, YAML or JSON
+/// that does not parse, an unknown or missing key, a schema that does not compile, a catalogue that
+/// names a schema the bundle lacks, a resource whose argument the schema does not name, a repeated
+/// tool or route, `boundary: none` with an effect, a file in `policies/` or `schemas/` that is
+/// neither a policy nor a schema (`invalid_input`); a feature or format of a later version, such as
+/// `approval: required` and `idempotency: key_required` (`unsupported`); a bound
+/// (`limit_exceeded`). `tests/`, `review.yaml` and whatever else lies in the directory decide
+/// nothing: they are neither read nor part of the digest.
 BundleOutcome load_bundle(FileSystem& files, const std::string& directory);
 
 }  // namespace remit::policy
