@@ -1,0 +1,135 @@
+// Recovery of logs whose writers died.
+#include "evidence/recovery.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/rfc3339.h"
+#include "event/event.h"
+#include "evidence/layout.h"
+#include "evidence/log_writer.h"
+
+namespace remit::evidence {
+namespace {
+
+Result<bool> is_there(FileSystem& files, const std::string& path) {
+  const auto info = files.info(path);
+  if (info) return true;
+  if (info.error().code == ErrorCode::kNotFound) return false;
+  return info.error();
+}
+
+Status remove_if_there(FileSystem& files, const std::string& path) {
+  const Status removed = files.remove(path);
+  if (!removed && removed.error().code != ErrorCode::kNotFound) return removed.error();
+  return {};
+}
+
+/// Copies what stands in `from` beyond `offset` to `to`, durably, whatever `to` was before.
+Status copy_tail(FileSystem& files, const std::string& from, std::uint64_t offset,
+                 const std::string& to) {
+  REMIT_TRY_ASSIGN(const auto in, files.open_read(from));
+  REMIT_TRY_ASSIGN(const auto out, files.open_append(to, OpenMode::kMayCreate));
+  REMIT_TRY(out->truncate(0));
+  std::vector<std::byte> chunk(std::size_t{64} * 1024);
+  for (std::uint64_t at = 0;;) {
+    REMIT_TRY_ASSIGN(const std::size_t got, in->read(chunk));
+    if (got == 0) break;
+    const std::uint64_t skip = std::min<std::uint64_t>(got, offset - std::min(offset, at));
+    REMIT_TRY(out->append(std::span{chunk}.first(got).subspan(static_cast<std::size_t>(skip))));
+    at += got;
+  }
+  return out->sync();
+}
+
+/// Cuts what is torn off the last segment; whether something is, or was by an earlier try.
+Result<bool> cut_torn(FileSystem& files, const std::string& path, const Walked& walked) {
+  const SegmentFiles last(path, walked.end.segment);
+  if (walked.end.rotation_unfinished) {
+    const SegmentFiles unused(path, walked.end.segment + 1);
+    REMIT_TRY(remove_if_there(files, unused.lines));
+    REMIT_TRY(remove_if_there(files, unused.roots));
+    REMIT_TRY(files.sync_directory(path));
+  }
+  REMIT_TRY_ASSIGN(const auto roots, files.open_append(last.roots, OpenMode::kMustExist));
+  REMIT_TRY(roots->truncate(walked.end.roots_bytes));
+  if (walked.state.torn_bytes == 0) return is_there(files, last.torn);
+  REMIT_TRY(copy_tail(files, last.lines, walked.end.bytes, last.torn));
+  REMIT_TRY(files.sync_directory(path));
+  REMIT_TRY_ASSIGN(const auto lines, files.open_append(last.lines, OpenMode::kMustExist));
+  REMIT_TRY(lines->truncate(walked.end.bytes));
+  return true;
+}
+
+std::string lost_line(const Clock& clock, const std::string& writer, std::uint64_t seq, bool torn) {
+  const std::string time = format_rfc3339(clock.wall_now());
+  event::Event lost;
+  lost.kind = event::EventKind::kEvidenceLost;
+  lost.set(event::Field::kTime, time);
+  lost.set(event::Field::kWriter, writer);
+  lost.set(event::Field::kSeq, static_cast<std::int64_t>(seq));
+  lost.set(event::Field::kEvents, std::int64_t{-1});
+  lost.set(event::Field::kCause, torn ? "torn_tail" : "writer_died");
+  std::string line;
+  event::encode(lost, line);
+  return line;
+}
+
+/// Recovers one log; nothing where it needed none.
+Result<std::optional<Recovered>> recover_one(FileSystem& files, const Clock& clock,
+                                             const std::string& root,
+                                             const std::string& directory) {
+  const std::string path = root + "/" + directory;
+  const std::string lock_path = path + "/" + std::string{kLockName};
+  REMIT_TRY_ASSIGN(const bool open, is_there(files, lock_path));
+  if (!open) return std::optional<Recovered>{};
+  auto lock = files.lock(lock_path);
+  if (!lock && lock.error().code == ErrorCode::kFailedPrecondition) {
+    return std::optional<Recovered>{};  // Its writer lives.
+  }
+  if (!lock) return std::move(lock).error();
+
+  REMIT_TRY_ASSIGN(Walked walked, walk_writer(files, root, directory));
+  Recovered out;
+  out.directory = directory;
+  out.damage = walked.state.damage;
+  if (out.damage) return std::optional{std::move(out)};
+  if (walked.state.closed) {
+    REMIT_TRY(remove_if_there(files, lock_path));
+    return std::optional<Recovered>{};
+  }
+  out.unrooted_lines = walked.state.unrooted_lines;
+  out.torn_bytes = walked.state.torn_bytes;
+  out.events = walked.state.events + walked.state.unrooted_lines + 1;
+  REMIT_TRY_ASSIGN(const bool torn, cut_torn(files, path, walked));
+  const std::string line = lost_line(clock, walked.state.writer, out.events, torn);
+  REMIT_TRY_ASSIGN(LogWriter writer,
+                   LogWriter::resume(files, root, std::move(walked), std::move(lock).value()));
+  REMIT_TRY(writer.commit(line, RootsKind::kRemade));
+  REMIT_TRY(writer.close());
+  return std::optional{std::move(out)};
+}
+
+}  // namespace
+
+Result<std::vector<Recovered>> recover(FileSystem& files, const Clock& clock,
+                                       const std::string& root) {
+  REMIT_TRY_ASSIGN(const auto names, files.list(root));
+  std::vector<Recovered> out;
+  for (const std::string& name : names) {
+    if (!parse_writer_directory(name)) continue;
+    auto one = recover_one(files, clock, root, name);
+    if (!one) {
+      Recovered failed;
+      failed.directory = name;
+      failed.error = std::move(one).error();
+      out.push_back(std::move(failed));
+    } else if (*one) {
+      out.push_back(**std::move(one));
+    }
+  }
+  return out;
+}
+
+}  // namespace remit::evidence

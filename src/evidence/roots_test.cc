@@ -1,0 +1,102 @@
+#include "evidence/roots.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "evidence/layout.h"
+
+namespace remit::evidence {
+namespace {
+
+RootsHeader example_header() {
+  RootsHeader header;
+  header.directory = "writer-000003";
+  header.writer = "mfrggzdfmztwq2lk";
+  header.segment = "000002";
+  header.first_seq = 43;
+  header.previous = "000001";
+  header.previous_extent = {42, 9001, sha256("root")};
+  header.previous_chain = sha256("chain");
+  return header;
+}
+
+std::string without_newline(std::string text) {
+  EXPECT_EQ(text.back(), '\n');
+  text.pop_back();
+  return text;
+}
+
+TEST(Roots, TheHeaderComesBackAndNoOtherSpellingDoes) {
+  const std::string line = without_newline(encode(example_header()));
+  const auto parsed = parse_roots_header(line);
+  ASSERT_TRUE(parsed) << parsed.error().to_string();
+  EXPECT_EQ(*parsed, example_header());
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = line;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      EXPECT_FALSE(parse_roots_header(changed)) << changed;
+    }
+    EXPECT_FALSE(parse_roots_header(line.substr(0, at)));
+  }
+  EXPECT_FALSE(parse_roots_header(line + " "));
+  EXPECT_FALSE(parse_roots_header(line + "\r"));
+}
+
+TEST(Roots, AnEntryComesBackAndNoOtherSpellingDoes) {
+  const SegmentExtent extent{4, 1111, sha256("x")};
+  for (const RootsKind kind :
+       {RootsKind::kCommit, RootsKind::kRemade, RootsKind::kContinued, RootsKind::kClosed}) {
+    RootsEntry entry{kind, 12, extent, {}};
+    if (ends_segment(kind)) entry.chain = sha256("y");
+    const std::string line = without_newline(encode(entry));
+    const auto parsed = parse_roots_entry(line);
+    ASSERT_TRUE(parsed) << line;
+    EXPECT_EQ(*parsed, entry);
+    for (const std::string& other :
+         {line + " ", " " + line, line + "\r", line + " 1", "0" + line, line.substr(1),
+          line.substr(0, line.size() - 1), std::string{line}.replace(line.find(' '), 1, "  "),
+          std::string{line}.replace(line.find(" 12"), 3, " 012"),
+          std::string{line}.replace(line.find(" 12"), 3, " 18446744073709551616"),
+          std::string{line}.replace(line.find(" 12"), 3, " -12")}) {
+      EXPECT_FALSE(parse_roots_entry(other)) << other;
+    }
+  }
+  EXPECT_FALSE(parse_roots_entry(""));
+  EXPECT_FALSE(parse_roots_entry(std::string(kMaxRootsLineBytes + 1, ' ')));
+}
+
+TEST(Roots, OnlyTheBeginningOfAnEntryIsTorn) {
+  for (const RootsKind kind : {RootsKind::kCommit, RootsKind::kClosed}) {
+    RootsEntry entry{kind, 12, {4, 1111, sha256("x")}, {}};
+    const std::string line = without_newline(encode(entry));
+    for (std::size_t length = 0; length <= line.size(); ++length) {
+      EXPECT_TRUE(is_torn_roots_entry(line.substr(0, length))) << line.substr(0, length);
+    }
+    for (int byte = 0; byte < 256; ++byte) {
+      EXPECT_FALSE(is_torn_roots_entry(line + static_cast<char>(byte))) << byte;
+    }
+  }
+  EXPECT_TRUE(is_torn_roots_entry(std::string(100, '\0')));
+  for (const char* tail : {"x", "commit  ", "commit 1 x", "commit 1 2 3 g", "commit 1 2 3 4 ",
+                           "commit 123456789012345678901", "commits", "closed\t"}) {
+    EXPECT_FALSE(is_torn_roots_entry(tail)) << tail;
+  }
+}
+
+TEST(Layout, NumbersHaveOneSpelling) {
+  EXPECT_EQ(numbered(7), "000007");
+  EXPECT_EQ(numbered(1234567), "1234567");
+  EXPECT_EQ(parse_numbered("000007"), 7U);
+  EXPECT_EQ(parse_numbered("1234567"), 1234567U);
+  for (const char* text : {"", "7", "0000007", "000000", "00000x", "-00007", "000007 "}) {
+    EXPECT_FALSE(parse_numbered(text)) << text;
+  }
+  EXPECT_EQ(parse_writer_directory("writer-000012"), 12U);
+  EXPECT_FALSE(parse_writer_directory("writer-12"));
+  EXPECT_FALSE(parse_writer_directory("new-000012"));
+}
+
+}  // namespace
+}  // namespace remit::evidence

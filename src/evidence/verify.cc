@@ -1,0 +1,177 @@
+// Verification of an evidence directory, and its head.
+#include "evidence/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/bytes.h"
+#include "evidence/layout.h"
+
+namespace remit::evidence {
+namespace {
+
+constexpr std::string_view kHeadFormat = "remit-head-1";
+
+/// Takes the text up to `end`, and `end`; all of it where `end` is absent.
+std::string_view take(std::string_view& text, char end) {
+  const std::size_t at = text.find(end);
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return taken;
+}
+
+bool read_number(std::string_view text, std::uint64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// Adds one writer at one moment to the digest that is the head.
+void fold(Sha256& head, const std::string& directory, std::uint64_t events,
+          const Sha256Digest& chain) {
+  head.update(fmt::format("{} {} {}\n", directory, events, to_hex(chain)));
+}
+
+Head head_of(const std::vector<WriterState>& writers) {
+  Head head;
+  head.writers = writers.size();
+  Sha256 digest;
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    const WriterState& writer = writers[i];
+    if (!writer.closed) head.open.push_back({i + 1, writer.events});
+    fold(digest, writer.directory, writer.events, writer.chain);
+  }
+  head.digest = digest.finish();
+  return head;
+}
+
+Damage head_damage(DamageKind kind, std::string file, std::string what) {
+  return Damage{kind, std::move(file), 0, 0, std::move(what)};
+}
+
+/// What `kept` holds against the writers, none of which is damaged.
+std::optional<Damage> compare(const std::vector<WriterState>& writers, const Head& kept) {
+  if (writers.size() < kept.writers) {
+    return head_damage(DamageKind::kHeadRolledBack, writer_directory(writers.size() + 1),
+                       fmt::format("missing: the head was taken of {} writers", kept.writers));
+  }
+  Sha256 digest;
+  auto open = kept.open.begin();
+  for (std::uint64_t number = 1; number <= kept.writers; ++number) {
+    const WriterState& writer = writers[static_cast<std::size_t>(number - 1)];
+    if (open == kept.open.end() || open->writer != number) {
+      if (!writer.closed) {
+        return head_damage(DamageKind::kHeadRolledBack, writer.directory,
+                           "not closed: it was when the head was taken");
+      }
+      fold(digest, writer.directory, writer.events, writer.chain);
+      continue;
+    }
+    if (!writer.chain_at_target) {
+      return head_damage(DamageKind::kHeadRolledBack, writer.directory,
+                         fmt::format("{} events are proven: {} were when the head was taken",
+                                     writer.events, open->events));
+    }
+    fold(digest, writer.directory, open->events, *writer.chain_at_target);
+    ++open;
+  }
+  if (digest.finish() == kept.digest) return std::nullopt;
+  return head_damage(DamageKind::kHeadContradicted, "",
+                     "this is not the evidence that the head was taken of: it was written anew");
+}
+
+}  // namespace
+
+std::string Head::to_string() const {
+  std::string list;
+  for (const Open& one : open) {
+    list += fmt::format("{}{}@{}", list.empty() ? "" : ",", one.writer, one.events);
+  }
+  return fmt::format("{}:{}:{}:{}", kHeadFormat, writers, list.empty() ? "-" : list,
+                     to_hex(digest));
+}
+
+Result<Head> Head::parse(std::string_view text) {
+  const Error malformed{ErrorCode::kInvalidInput,
+                        "not a head: expected remit-head-1:WRITERS:OPEN:DIGEST"};
+  std::string_view rest = text;
+  Head out;
+  if (take(rest, ':') != kHeadFormat || !read_number(take(rest, ':'), out.writers)) {
+    return malformed;
+  }
+  std::string_view list = take(rest, ':');
+  if (list == "-") list = {};
+  while (!list.empty()) {
+    std::string_view item = take(list, ',');
+    Open one;
+    if (!read_number(take(item, '@'), one.writer) || !read_number(item, one.events)) {
+      return malformed;
+    }
+    const std::uint64_t least = out.open.empty() ? 1 : out.open.back().writer + 1;
+    if (one.writer < least || one.writer > out.writers) return malformed;
+    out.open.push_back(one);
+  }
+  const auto bytes = from_hex(rest);
+  if (!bytes || bytes->size() != out.digest.size()) return malformed;
+  std::copy(bytes->begin(), bytes->end(), out.digest.begin());
+  if (out.to_string() != text) return malformed;
+  return out;
+}
+
+Result<VerifyReport> verify(FileSystem& files, const std::string& directory,
+                            const std::optional<Head>& kept) {
+  REMIT_TRY_ASSIGN(const auto writers, list_segments(files, directory));
+  VerifyReport report;
+  for (const WriterSegments& writer : writers) {
+    const std::uint64_t number = report.writers.size() + 1;
+    if (writer.directory != writer_directory(number)) {
+      report.damage = Damage{DamageKind::kWriterMissing, directory + "/" + writer_directory(number),
+                             0, 0, fmt::format("missing, and {} is there", writer.directory)};
+      return report;
+    }
+    std::optional<std::uint64_t> target;
+    if (kept) {
+      const auto open = std::find_if(kept->open.begin(), kept->open.end(),
+                                     [&](const Head::Open& one) { return one.writer == number; });
+      if (open != kept->open.end()) target = open->events;
+    }
+    REMIT_TRY_ASSIGN(Walked walked, walk_writer(files, directory, writer.directory, target));
+    if (!report.damage) report.damage = walked.state.damage;
+    report.writers.push_back(std::move(walked.state));
+  }
+  report.head = head_of(report.writers);
+  if (kept && !report.damage) report.damage = compare(report.writers, *kept);
+  return report;
+}
+
+Result<std::vector<WriterSegments>> list_segments(FileSystem& files, const std::string& directory) {
+  REMIT_TRY_ASSIGN(const auto names, files.list(directory));
+  std::vector<std::pair<std::uint64_t, std::string>> writers;
+  for (const std::string& name : names) {
+    if (const auto number = parse_writer_directory(name)) writers.emplace_back(*number, name);
+  }
+  // By number: names sort differently once they have seven digits.
+  std::sort(writers.begin(), writers.end());
+  std::vector<WriterSegments> out;
+  for (const auto& [number, name] : writers) {
+    const std::string path = directory + "/" + name;
+    REMIT_TRY_ASSIGN(const auto inside, files.list(path));
+    std::vector<std::uint64_t> segments;
+    for (const std::string_view file : inside) {
+      if (!file.ends_with(kLinesSuffix)) continue;
+      const auto segment = parse_numbered(file.substr(0, file.size() - kLinesSuffix.size()));
+      if (segment) segments.push_back(*segment);
+    }
+    std::sort(segments.begin(), segments.end());
+    WriterSegments one{name, {}};
+    for (const std::uint64_t segment : segments) {
+      one.segments.push_back(SegmentFiles(path, segment).lines);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace remit::evidence

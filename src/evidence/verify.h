@@ -1,0 +1,66 @@
+// Whether an evidence directory is what was written, and the head by which that can be asked later.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/file_system.h"
+#include "base/result.h"
+#include "evidence/walk.h"
+
+namespace remit::evidence {
+
+/// A digest over a whole evidence directory at one moment, in a form to keep elsewhere: who can
+/// write the files can make them anew, roots and all, but not so that they fit a head kept by
+/// someone else. The directory may grow afterwards and still fits.
+///
+/// Text: `remit-head-1:WRITERS:OPEN:DIGEST`, where OPEN is `-` or, for each writer whose log was
+/// not closed, `NUMBER@EVENTS`, separated by commas.
+struct Head {
+  struct Open {
+    std::uint64_t writer = 0;
+    std::uint64_t events = 0;
+    friend bool operator==(const Open&, const Open&) = default;
+  };
+  std::uint64_t writers = 0;  ///< their numbers are 1 to this
+  std::vector<Open> open;     ///< by rising number
+  Sha256Digest digest{};
+
+  [[nodiscard]] std::string to_string() const;
+  /// Error: `invalid_input` for anything that `to_string` does not write.
+  static Result<Head> parse(std::string_view text);
+  friend bool operator==(const Head&, const Head&) = default;
+};
+
+struct VerifyReport {
+  std::vector<WriterState> writers;  ///< by number
+  std::optional<Damage> damage;      ///< the first one; absent where everything is as written
+  Head head;                         ///< of what is proven; meaningless where there is damage
+  [[nodiscard]] bool intact() const { return !damage; }
+};
+
+/// Reads everything beneath `directory` and compares it with its roots, and with `kept` where
+/// given. Finds every changed, moved, added or removed byte, line, root and segment of closed logs,
+/// and of unclosed ones up to their last root, as well as a missing writer that is not the last.
+/// What only `kept` shows: a log made anew throughout, the last writers removed, the end of an
+/// unclosed log cut together with its roots. Whole events and torn bytes behind the last root of an
+/// unclosed log are no damage: `WriterState` counts them. Memory: a few lines, and a state for each
+/// writer. Errors: those of reading; damage is a result. Nothing is written.
+Result<VerifyReport> verify(FileSystem& files, const std::string& directory,
+                            const std::optional<Head>& kept = std::nullopt);
+
+/// One writer's segments in the order in which they were written, for reading.
+struct WriterSegments {
+  std::string directory;              ///< `writer-000001`
+  std::vector<std::string> segments;  ///< paths of the lines
+};
+
+/// The writers beneath `directory` and their segments, in order. Says nothing of their state: see
+/// `verify`. Errors: those of listing.
+Result<std::vector<WriterSegments>> list_segments(FileSystem& files, const std::string& directory);
+
+}  // namespace remit::evidence

@@ -1,0 +1,376 @@
+// One writer's log read from end to end.
+#include "evidence/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "event/event.h"
+#include "evidence/layout.h"
+#include "evidence/line_stream.h"
+#include "evidence/roots.h"
+
+namespace remit::evidence {
+namespace {
+
+using Line = LineStream::Line;
+
+/// What of a segment is there, seen before the one in front of it is read: a writer at work makes
+/// the next segment first and says so in this one's roots before it writes there.
+struct Glimpse {
+  bool lines = false;
+  bool roots = false;
+  std::uint64_t lines_bytes = 0;
+  bool entries = false;  ///< the roots file has more than its first line
+  [[nodiscard]] bool any() const { return lines || roots; }
+  [[nodiscard]] bool used() const { return lines_bytes > 0 || entries; }
+};
+
+Result<std::optional<std::uint64_t>> size_if_there(FileSystem& files, const std::string& path) {
+  auto info = files.info(path);
+  if (info) return std::optional<std::uint64_t>{info->size};
+  if (info.error().code == ErrorCode::kNotFound) return std::optional<std::uint64_t>{};
+  return std::move(info).error();
+}
+
+class WriterWalk {
+ public:
+  WriterWalk(FileSystem& files, const std::string& root, const std::string& directory,
+             std::optional<std::uint64_t> target)
+      : files_(files), path_(root + "/" + directory), target_(target) {
+    out_.state.directory = directory;
+  }
+
+  Result<Walked> run() {
+    REMIT_TRY(survey());
+    REMIT_TRY_ASSIGN(Glimpse here, glimpse(1));
+    for (std::uint64_t number = 1;; ++number) {
+      REMIT_TRY_ASSIGN(Glimpse next, glimpse(number + 1));
+      REMIT_TRY_ASSIGN(const bool goes_on, segment(number, here, next));
+      if (out_.state.damage) return std::move(out_);
+      if (!goes_on) break;
+      // Seen before the segment was read; by now the next one is there if it ever was.
+      REMIT_TRY_ASSIGN(here, glimpse(number + 1));
+    }
+    compare_with_survey();
+    return std::move(out_);
+  }
+
+ private:
+  void damaged(DamageKind kind, const std::string& file, std::uint64_t line, std::uint64_t offset,
+               std::string what) {
+    out_.state.damage = Damage{kind, file, line, offset, std::move(what)};
+  }
+  void damaged(DamageKind kind, const std::string& file, const Line& line, std::string what) {
+    damaged(kind, file, line.number, line.offset, std::move(what));
+  }
+
+  Result<Glimpse> glimpse(std::uint64_t number) {
+    const SegmentFiles paths(path_, number);
+    Glimpse out;
+    REMIT_TRY_ASSIGN(const auto lines, size_if_there(files_, paths.lines));
+    REMIT_TRY_ASSIGN(const auto roots, size_if_there(files_, paths.roots));
+    out.lines = lines.has_value();
+    out.lines_bytes = lines.value_or(0);
+    out.roots = roots.has_value();
+    if (!out.roots) return out;
+    REMIT_TRY_ASSIGN(LineStream reader, LineStream::open(files_, paths.roots, kMaxRootsLineBytes));
+    Line line;
+    REMIT_TRY_ASSIGN(const bool header, reader.next(line));
+    if (header && line.end != LineEnd::kTorn) {
+      REMIT_TRY_ASSIGN(out.entries, reader.next(line));
+    }
+    return out;
+  }
+
+  /// Whether another segment follows; false as well after damage.
+  Result<bool> segment(std::uint64_t number, const Glimpse& here, const Glimpse& next) {
+    const SegmentFiles paths(path_, number);
+    if (!here.lines || !here.roots) {
+      damaged(DamageKind::kSegmentMissing, here.lines ? paths.roots : paths.lines, 0, 0,
+              "the file is missing");
+      return false;
+    }
+    REMIT_TRY_ASSIGN(LineStream lines, LineStream::open(files_, paths.lines, kMaxEventLineBytes));
+    REMIT_TRY_ASSIGN(LineStream roots, LineStream::open(files_, paths.roots, kMaxRootsLineBytes));
+    REMIT_TRY(header(number, paths, roots));
+    if (out_.state.damage) return false;
+    REMIT_TRY_ASSIGN(const std::optional<RootsKind> ended, entries(paths, roots, lines));
+    if (out_.state.damage) return false;
+    settle();
+    if (ended == RootsKind::kContinued) {
+      if (next.any()) return true;
+      REMIT_TRY_ASSIGN(const Glimpse again, glimpse(number + 1));
+      if (again.any()) return true;
+      damaged(DamageKind::kSegmentMissing, SegmentFiles(path_, number + 1).lines, 0, 0,
+              fmt::format("segment {} says that another follows, and none does", paths.name));
+      return false;
+    }
+    const bool foreign = ended == RootsKind::kClosed ? next.any() : next.used();
+    if (foreign) {
+      damaged(
+          ended == RootsKind::kClosed ? DamageKind::kSegmentForeign : DamageKind::kRootsCut,
+          ended == RootsKind::kClosed ? SegmentFiles(path_, number + 1).lines : paths.roots, 0, 0,
+          fmt::format("segment {} does not say that another follows, and one does", paths.name));
+      return false;
+    }
+    out_.end.rotation_unfinished = next.any();
+    out_.state.closed = ended == RootsKind::kClosed;
+    if (!ended) REMIT_TRY(unrooted(lines));
+    return false;
+  }
+
+  Status header(std::uint64_t number, const SegmentFiles& paths, LineStream& roots) {
+    Line line;
+    REMIT_TRY_ASSIGN(const bool any, roots.next(line));
+    if (!any || line.end != LineEnd::kWhole) {
+      damaged(DamageKind::kRootsMalformed, paths.roots, 1, 0, "the first line is not whole");
+      return {};
+    }
+    auto parsed = parse_roots_header(line.text);
+    if (!parsed) {
+      damaged(DamageKind::kRootsMalformed, paths.roots, 1, 0, parsed.error().message);
+      return {};
+    }
+    RootsHeader expected;
+    expected.directory = out_.state.directory;
+    expected.writer = number == 1 ? parsed->writer : out_.state.writer;
+    expected.segment = paths.name;
+    expected.first_seq = out_.state.events + 1;
+    if (number > 1) {
+      expected.previous = numbered(number - 1);
+      expected.previous_extent = extent_;
+      expected.previous_chain = chain_;
+    }
+    if (*parsed != expected) {
+      damaged(DamageKind::kSegmentForeign, paths.roots, 1, 0,
+              fmt::format("this segment does not follow the one before: it calls itself segment "
+                          "{} of {} after segment {}",
+                          parsed->segment, parsed->directory, parsed->previous));
+      return {};
+    }
+    out_.state.writer = parsed->writer;
+    out_.state.segments = number;
+    out_.end = LogEnd{};
+    out_.end.segment = number;
+    out_.end.first_seq = expected.first_seq;
+    out_.end.header_digest = parsed->digest();
+    out_.end.roots_bytes = line.next_offset();
+    extent_ = SegmentExtent{0, 0, out_.end.tree.root()};
+    if (number == 1) note_target();
+    return {};
+  }
+
+  /// The entries of the roots file and the lines they cover; what ended the segment, if anything
+  /// did.
+  Result<std::optional<RootsKind>> entries(const SegmentFiles& paths, LineStream& roots,
+                                           LineStream& lines) {
+    std::optional<RootsKind> ended;
+    Line line;
+    while (true) {
+      REMIT_TRY_ASSIGN(const bool any, roots.next(line));
+      if (!any) break;
+      if (line.end == LineEnd::kTorn && !ended && is_torn_roots_entry(line.text)) break;
+      auto entry = parse_roots_entry(line.text);
+      if (!entry || line.end != LineEnd::kWhole) {
+        damaged(DamageKind::kRootsMalformed, paths.roots, line, "not a line of a roots file");
+      } else if (ended) {
+        damaged(DamageKind::kRootsAltered, paths.roots, line, "a line behind the last one");
+      } else {
+        REMIT_TRY(apply(paths, line, *entry, lines));
+      }
+      if (out_.state.damage) return ended;
+      if (ends_segment(entry->kind)) ended = entry->kind;
+    }
+    if (ended) {
+      REMIT_TRY_ASSIGN(const bool more, lines.next(line));
+      if (more) {
+        damaged(DamageKind::kLinesAdded, paths.lines, line,
+                "bytes behind the end of a complete segment");
+      }
+    }
+    return ended;
+  }
+
+  Status apply(const SegmentFiles& paths, const Line& at, const RootsEntry& entry,
+               LineStream& lines) {
+    const std::uint64_t covered = out_.end.tree.size();
+    const bool ends = ends_segment(entry.kind);
+    if (entry.number != out_.end.entries + 1) {
+      damaged(DamageKind::kRootsAltered, paths.roots, at,
+              fmt::format("entry {} where {} belongs", entry.number, out_.end.entries + 1));
+      return {};
+    }
+    if (ends ? entry.extent.lines != covered : entry.extent.lines <= covered) {
+      damaged(DamageKind::kRootsAltered, paths.roots, at,
+              fmt::format("{} lines after an entry of {}", entry.extent.lines, covered));
+      return {};
+    }
+    const std::uint64_t start = out_.end.bytes;
+    while (out_.end.tree.size() < entry.extent.lines) {
+      Line line;
+      REMIT_TRY_ASSIGN(const bool any, lines.next(line));
+      if (!any || line.end == LineEnd::kTorn) {
+        damaged(DamageKind::kLinesCut, paths.lines, out_.end.tree.size() + 1, out_.end.bytes,
+                fmt::format("the file ends here, and entry {} of its roots covers {} lines",
+                            entry.number, entry.extent.lines));
+        return {};
+      }
+      if (line.end == LineEnd::kTooLong) {
+        damaged(DamageKind::kLinesAltered, paths.lines, line, "longer than any event");
+        return {};
+      }
+      add(line);
+    }
+    const SegmentExtent found{out_.end.tree.size(), out_.end.bytes, out_.end.tree.root()};
+    if (found != entry.extent) {
+      damaged(DamageKind::kLinesAltered, paths.lines, covered + 1, start,
+              fmt::format("lines {} to {} are not what entry {} of the roots proves", covered + 1,
+                          entry.extent.lines, entry.number));
+      return {};
+    }
+    if (ends && entry.chain != chain_value(out_.end.header_digest, found)) {
+      damaged(DamageKind::kRootsAltered, paths.roots, at, "another chain value than the log has");
+      return {};
+    }
+    extent_ = found;
+    out_.end.entries = entry.number;
+    out_.end.roots_bytes = at.next_offset();
+    if (entry.kind == RootsKind::kRemade) ++out_.state.remade_roots;
+    return {};
+  }
+
+  void add(const Line& line) {
+    out_.end.tree.add(line.text);
+    out_.end.bytes = line.next_offset();
+    note_target();
+  }
+
+  /// Where as many events have been read as the target says, keeps their chain value. It counts
+  /// only once a root covers them, which `settle` sees to.
+  void note_target() {
+    const std::uint64_t read = out_.end.first_seq - 1 + out_.end.tree.size();
+    if (!target_ || *target_ != read) return;
+    target_chain_ =
+        chain_value(out_.end.header_digest,
+                    SegmentExtent{out_.end.tree.size(), out_.end.bytes, out_.end.tree.root()});
+  }
+
+  void settle() {
+    chain_ = chain_value(out_.end.header_digest, extent_);
+    // A segment without lines stands for no more than the one before it did.
+    if (extent_.lines > 0 || out_.end.segment == 1) out_.state.chain = chain_;
+    out_.state.events += extent_.lines;
+    out_.state.bytes += extent_.bytes;
+    if (target_ && *target_ <= out_.state.events) out_.state.chain_at_target = target_chain_;
+  }
+
+  /// What stands behind the last root of an unclosed log: whole events of this writer, in order,
+  /// then what a crash left torn.
+  Status unrooted(LineStream& lines) {
+    event::Decoder decoder;
+    event::Event event;
+    Line line;
+    while (true) {
+      REMIT_TRY_ASSIGN(const bool any, lines.next(line));
+      if (!any) return {};
+      const auto seq = static_cast<std::int64_t>(out_.state.events + out_.state.unrooted_lines + 1);
+      if (line.end != LineEnd::kWhole || !decoder.decode(line.text, event) ||
+          event.integer(event::Field::kSeq) != seq ||
+          event.text(event::Field::kWriter) != out_.state.writer) {
+        break;
+      }
+      add(line);
+      ++out_.state.unrooted_lines;
+    }
+    const SegmentFiles paths(path_, out_.end.segment);
+    REMIT_TRY_ASSIGN(const FileInfo info, files_.info(paths.lines));
+    out_.state.torn_bytes = info.size - std::min(info.size, out_.end.bytes);
+    return {};
+  }
+
+  /// What the directory holds before anything is read. A writer at work adds segments and removes
+  /// its lock when it is done, so only what was seen by then can be held against the log.
+  Status survey() {
+    REMIT_TRY_ASSIGN(const auto names, files_.list(path_));
+    for (const std::string& name : names) {
+      locked_ = locked_ || name == kLockName;
+      const std::string_view text = name;
+      const std::size_t dot = std::min(text.find('.'), text.size());
+      const auto number = parse_numbered(text.substr(0, dot));
+      const std::string_view suffix = text.substr(dot);
+      if (!number || (suffix != kLinesSuffix && suffix != kRootsSuffix)) continue;
+      if (*number > highest_) {
+        highest_ = *number;
+        highest_name_ = name;
+      }
+    }
+    return {};
+  }
+
+  void compare_with_survey() {
+    // One segment more than the log names may be in the making.
+    if (highest_ > out_.state.segments + 1) {
+      damaged(DamageKind::kSegmentForeign, path_ + "/" + highest_name_, 0, 0,
+              fmt::format("the log ends with segment {}", numbered(out_.state.segments)));
+    } else if (!out_.state.closed && !locked_) {
+      damaged(DamageKind::kRootsCut, SegmentFiles(path_, out_.state.segments).roots, 0, 0,
+              "the log was closed (it has no lock file), and its last line is missing");
+    }
+  }
+
+  FileSystem& files_;
+  std::string path_;
+  std::optional<std::uint64_t> target_;
+  std::optional<Sha256Digest> target_chain_;
+  SegmentExtent extent_;  ///< the last one proven, of the segment at hand
+  Sha256Digest chain_{};  ///< for `extent_`
+  bool locked_ = false;
+  std::uint64_t highest_ = 0;  ///< number of a segment of which a file was seen
+  std::string highest_name_;
+  Walked out_;
+};
+
+}  // namespace
+
+std::string_view damage_kind_name(DamageKind kind) {
+  switch (kind) {
+    case DamageKind::kWriterMissing:
+      return "writer_missing";
+    case DamageKind::kSegmentMissing:
+      return "segment_missing";
+    case DamageKind::kSegmentForeign:
+      return "segment_foreign";
+    case DamageKind::kLinesAltered:
+      return "lines_altered";
+    case DamageKind::kLinesCut:
+      return "lines_cut";
+    case DamageKind::kLinesAdded:
+      return "lines_added";
+    case DamageKind::kRootsMalformed:
+      return "roots_malformed";
+    case DamageKind::kRootsAltered:
+      return "roots_altered";
+    case DamageKind::kRootsCut:
+      return "roots_cut";
+    case DamageKind::kHeadRolledBack:
+      return "head_rolled_back";
+    case DamageKind::kHeadContradicted:
+      return "head_contradicted";
+  }
+  return "unknown";
+}
+
+std::string Damage::to_string() const {
+  const std::string place = line == 0 ? file : fmt::format("{}:{} (byte {})", file, line, offset);
+  return place.empty() ? what : place + ": " + what;
+}
+
+Result<Walked> walk_writer(FileSystem& files, const std::string& root, const std::string& directory,
+                           std::optional<std::uint64_t> target_events) {
+  return WriterWalk(files, root, directory, target_events).run();
+}
+
+}  // namespace remit::evidence

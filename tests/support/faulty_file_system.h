@@ -1,0 +1,353 @@
+// A file system in memory that fails where a test wants it and loses power as real ones do.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/mutex.h"
+
+namespace remit::testing {
+
+/// Keeps apart what was written and what was synced, for contents and for names. Each operation
+/// counts as one step; the chosen step fails, and every later one too if the fault is a crash.
+/// Thread-safe.
+class FaultyFileSystem final : public FileSystem {
+ public:
+  enum class Fault : std::uint8_t {
+    kError,  ///< the step does nothing and fails; the system lives on
+    kShort,  ///< an append writes half of its bytes and fails; other steps as kError
+    kCrash   ///< as kShort, and nothing succeeds any more until `restart`
+  };
+  /// What of the unsynced contents a loss of power leaves.
+  enum class Loss : std::uint8_t { kNothing, kHalf, kEverything };
+
+  FaultyFileSystem() { root_->is_directory = true; }
+
+  /// The step with this number, counted from 1 and from now, fails.
+  void fail_at(std::uint64_t step, Fault fault) {
+    const MutexLock lock(mutex_);
+    steps_ = 0;
+    fail_at_ = step;
+    fault_ = fault;
+    failed_ = false;
+  }
+  /// No further step fails.
+  void heal() { fail_at(0, Fault::kError); }
+  /// Whether the chosen step was reached.
+  [[nodiscard]] bool has_failed() {
+    const MutexLock lock(mutex_);
+    return failed_;
+  }
+  /// Loses power: locks fall, names go back to the synced ones, contents lose what was not synced
+  /// as `loss` says. Files that are still open write into nothing from then on.
+  void restart(Loss loss) {
+    heal();
+    const MutexLock lock(mutex_);
+    root_ = survivor(*root_, loss);
+  }
+  /// The process dies and the machine lives: locks fall, contents stay.
+  void kill_process() {
+    heal();
+    const MutexLock lock(mutex_);
+    root_ = clone(*root_);
+  }
+
+  Result<std::string> read(const std::string& path, std::uint64_t max_bytes) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(const NodePtr node, file(path));
+    if (node->now.size() > max_bytes) return Error{ErrorCode::kLimitExceeded, "too large", path};
+    return node->now;
+  }
+
+  Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(NodePtr node, file(path));
+    return std::unique_ptr<ReadFile>(std::make_unique<Reader>(*this, std::move(node), path));
+  }
+
+  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path, OpenMode mode) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(NodePtr node, make_file(path, mode));
+    return std::unique_ptr<AppendFile>(std::make_unique<Appender>(*this, std::move(node), path));
+  }
+
+  Status replace(const std::string& path, std::string_view bytes) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    auto node = std::make_shared<Node>();
+    node->now = node->durable = std::string{bytes};
+    place.parent->children[place.name] = std::move(node);
+    place.parent->durable_children = place.parent->children;
+    return {};
+  }
+
+  Status make_directory(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    if (!place.node) {
+      auto node = std::make_shared<Node>();
+      node->is_directory = true;
+      place.parent->children[place.name] = std::move(node);
+    } else if (!place.node->is_directory) {
+      return Error{ErrorCode::kAlreadyExists, "exists and is not a directory", path};
+    }
+    return {};
+  }
+
+  Result<std::vector<std::string>> list(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(const NodePtr node, directory(path));
+    std::vector<std::string> names;
+    for (const auto& [name, child] : node->children) names.push_back(name);
+    return names;
+  }
+
+  Status sync_directory(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(const NodePtr node, directory(path));
+    node->durable_children = node->children;
+    return {};
+  }
+
+  Status rename(const std::string& from, const std::string& to) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(from));
+    REMIT_TRY_ASSIGN(const Place source, find(from));
+    REMIT_TRY_ASSIGN(const Place target, find(to));
+    if (!source.node) return Error{ErrorCode::kNotFound, "no such file", from};
+    if (target.node && !target.node->children.empty()) {
+      return Error{ErrorCode::kAlreadyExists, "directory not empty", from};
+    }
+    target.parent->children[target.name] = source.node;
+    source.parent->children.erase(source.name);
+    return {};
+  }
+
+  Status remove(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY(file(path));
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    place.parent->children.erase(place.name);
+    return {};
+  }
+
+  Result<FileInfo> info(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    if (!place.node) return Error{ErrorCode::kNotFound, "no such file", path};
+    FileInfo out;
+    out.kind = place.node->is_directory ? FileInfo::Kind::kDirectory : FileInfo::Kind::kFile;
+    out.size = place.node->now.size();
+    out.owned_by_us = true;
+    return out;
+  }
+
+  Result<std::unique_ptr<AppendFile>> lock(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY_ASSIGN(NodePtr node, make_file(path, OpenMode::kMayCreate));
+    if (node->is_locked) return Error{ErrorCode::kFailedPrecondition, "in use", path};
+    node->is_locked = true;
+    auto held = std::make_unique<Appender>(*this, std::move(node), path);
+    held->holds_lock = true;
+    return std::unique_ptr<AppendFile>(std::move(held));
+  }
+
+ private:
+  struct Node {
+    bool is_directory = false;
+    bool is_locked = false;
+    std::string now;
+    std::string durable;
+    std::map<std::string, std::shared_ptr<Node>> children;
+    std::map<std::string, std::shared_ptr<Node>> durable_children;
+  };
+  using NodePtr = std::shared_ptr<Node>;
+  /// Where a path leads: the node, null if there is none, and where its name stands.
+  struct Place {
+    NodePtr parent;
+    std::string name;
+    NodePtr node;
+  };
+
+  class Reader final : public ReadFile {
+   public:
+    Reader(FaultyFileSystem& files, NodePtr node, std::string path)
+        : files_(files), node_(std::move(node)), path_(std::move(path)) {}
+    Result<std::size_t> read(std::span<std::byte> out) override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path_));
+      const auto left = std::as_bytes(std::span{node_->now}).subspan(at_);
+      const std::size_t count = std::min(out.size(), left.size());
+      std::copy_n(left.begin(), count, out.begin());
+      at_ += count;
+      return count;
+    }
+
+   private:
+    FaultyFileSystem& files_;
+    NodePtr node_;
+    std::string path_;
+    std::size_t at_ = 0;
+  };
+
+  class Appender final : public AppendFile {
+   public:
+    Appender(FaultyFileSystem& files, NodePtr node, std::string path)
+        : files_(files), node_(std::move(node)), path_(std::move(path)) {}
+    ~Appender() override {
+      const MutexLock lock(files_.mutex_);
+      if (holds_lock) node_->is_locked = false;
+    }
+    Appender(const Appender&) = delete;
+    Appender& operator=(const Appender&) = delete;
+
+    Status append(std::span<const std::byte> bytes) override {
+      const MutexLock lock(files_.mutex_);
+      const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      const bool was_whole = !files_.failed_;
+      Status stepped = files_.step(path_);
+      const bool is_short = was_whole && files_.fault_ != Fault::kError;
+      if (!stepped && is_short) node_->now += text.substr(0, text.size() / 2);
+      if (stepped) node_->now += text;
+      return stepped;
+    }
+    Status sync() override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path_));
+      node_->durable = node_->now;
+      return {};
+    }
+    Status truncate(std::uint64_t size) override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path_));
+      node_->now.resize(static_cast<std::size_t>(size));
+      return {};
+    }
+    [[nodiscard]] Result<std::uint64_t> size() const override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path_));
+      return static_cast<std::uint64_t>(node_->now.size());
+    }
+    bool holds_lock = false;
+
+   private:
+    FaultyFileSystem& files_;
+    NodePtr node_;
+    std::string path_;
+  };
+
+  Status step(const std::string& path) REMIT_REQUIRES(mutex_) {
+    ++steps_;
+    const bool fails = steps_ == fail_at_ || (failed_ && fault_ == Fault::kCrash);
+    if (!fails) return {};
+    failed_ = true;
+    return Error{ErrorCode::kUnavailable, "the test makes this fail", path};
+  }
+
+  Result<Place> find(const std::string& path) REMIT_REQUIRES(mutex_) {
+    std::vector<Place> way{{root_, "", root_}};
+    std::size_t at = 0;
+    while (at < path.size()) {
+      const std::size_t slash = std::min(path.find('/', at), path.size());
+      const std::string name = path.substr(at, slash - at);
+      at = slash + 1;
+      if (name.empty() || name == ".") continue;
+      if (name == "..") {
+        if (way.size() > 1) way.pop_back();
+        continue;
+      }
+      const NodePtr parent = way.back().node;
+      if (!parent || !parent->is_directory) {
+        return Error{ErrorCode::kNotFound, "no such directory", path};
+      }
+      const auto found = parent->children.find(name);
+      way.push_back({parent, name, found == parent->children.end() ? nullptr : found->second});
+    }
+    return way.back();
+  }
+  Result<NodePtr> file(const std::string& path) REMIT_REQUIRES(mutex_) {
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    if (!place.node) return Error{ErrorCode::kNotFound, "no such file", path};
+    if (place.node->is_directory) return Error{ErrorCode::kInvalidInput, "a directory", path};
+    return place.node;
+  }
+  Result<NodePtr> directory(const std::string& path) REMIT_REQUIRES(mutex_) {
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    if (!place.node || !place.node->is_directory) {
+      return Error{ErrorCode::kNotFound, "no such directory", path};
+    }
+    return place.node;
+  }
+  Result<NodePtr> make_file(const std::string& path, OpenMode mode) REMIT_REQUIRES(mutex_) {
+    REMIT_TRY_ASSIGN(const Place place, find(path));
+    if (place.node && mode == OpenMode::kMustCreate) {
+      return Error{ErrorCode::kAlreadyExists, "exists", path};
+    }
+    if (place.node) return place.node;
+    if (mode == OpenMode::kMustExist) return Error{ErrorCode::kNotFound, "no such file", path};
+    auto node = std::make_shared<Node>();
+    place.parent->children[place.name] = node;
+    return node;
+  }
+
+  static NodePtr survivor(const Node& node, Loss loss) {
+    auto out = std::make_shared<Node>();
+    out->is_directory = node.is_directory;
+    out->now = node.durable;
+    // Only growth can survive in part; a cut that was not synced is undone.
+    if (loss != Loss::kEverything && node.now.starts_with(node.durable)) {
+      const std::string_view unsynced = std::string_view{node.now}.substr(node.durable.size());
+      out->now += loss == Loss::kHalf ? unsynced.substr(0, unsynced.size() / 2) : unsynced;
+    }
+    out->durable = out->now;
+    for (const auto& [name, child] : node.durable_children) {
+      out->children[name] = survivor(*child, loss);
+    }
+    out->durable_children = out->children;
+    return out;
+  }
+  static NodePtr clone(const Node& node) {
+    auto out = std::make_shared<Node>();
+    out->is_directory = node.is_directory;
+    out->now = node.now;
+    out->durable = node.durable;
+    std::map<const Node*, NodePtr> cloned;
+    for (const auto& [name, child] : node.children) {
+      out->children[name] = cloned[child.get()] = clone(*child);
+    }
+    for (const auto& [name, child] : node.durable_children) {
+      NodePtr& copy = cloned[child.get()];
+      if (!copy) copy = clone(*child);
+      out->durable_children[name] = copy;
+    }
+    return out;
+  }
+
+  Mutex mutex_;
+  NodePtr root_ REMIT_GUARDED_BY(mutex_) = std::make_shared<Node>();
+  std::uint64_t steps_ REMIT_GUARDED_BY(mutex_) = 0;
+  std::uint64_t fail_at_ REMIT_GUARDED_BY(mutex_) = 0;
+  Fault fault_ REMIT_GUARDED_BY(mutex_) = Fault::kError;
+  bool failed_ REMIT_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace remit::testing
