@@ -1,0 +1,79 @@
+// The pinned principal: which credential gives which state.
+#include "identity/pinned_authenticator.h"
+
+#include <gtest/gtest.h>
+
+namespace remit::identity {
+namespace {
+
+using access::Credential;
+using access::Principal;
+using access::PrincipalState;
+
+Principal alice() {
+  return {.subject = "alice",
+          .tenant = "tenant-a",
+          .class_name = "support_agent",
+          .scopes = {"b", "a", "b"},
+          .revision = "ignored"};
+}
+
+TEST(PinnedAuthenticator, GivesEachCredentialItsState) {
+  struct Case {
+    const char* name;
+    std::optional<Principal> pinned;
+    Credential credential;
+    PrincipalState state;
+  };
+  const Case cases[] = {
+      {"local", alice(), Credential::local(), PrincipalState::kAuthenticated},
+      {"none", alice(), Credential(), PrincipalState::kMissing},
+      {"bearer", alice(), Credential::bearer("x"), PrincipalState::kInvalid},
+      {"empty bearer", alice(), Credential::bearer(""), PrincipalState::kInvalid},
+      {"local, nobody pinned", std::nullopt, Credential::local(), PrincipalState::kMissing},
+      {"none, nobody pinned", std::nullopt, Credential(), PrincipalState::kMissing},
+      {"bearer, nobody pinned", std::nullopt, Credential::bearer("x"), PrincipalState::kInvalid},
+  };
+  for (const Case& each : cases) {
+    const PinnedAuthenticator authenticator(each.pinned);
+    const Identity identity = authenticator.authenticate(each.credential, WallTime{0});
+    EXPECT_EQ(identity.state, each.state) << each.name;
+    EXPECT_EQ(identity.principal.has_value(), each.state == PrincipalState::kAuthenticated)
+        << each.name;
+    EXPECT_EQ(identity.detail.empty(), identity.principal.has_value()) << each.name;
+  }
+}
+
+TEST(PinnedAuthenticator, NeverShowsTheSecret) {
+  const PinnedAuthenticator authenticator(alice());
+  const Identity identity = authenticator.authenticate(Credential::bearer("s3cret"), WallTime{0});
+  EXPECT_EQ(identity.detail.find("s3cret"), std::string::npos);
+}
+
+TEST(PinnedAuthenticator, SortsScopesAndRevisesTheFacts) {
+  const auto pinned = [](const Principal& principal) {
+    return *PinnedAuthenticator(principal).authenticate(Credential::local(), WallTime{0}).principal;
+  };
+  const Principal first = pinned(alice());
+  EXPECT_EQ(first.scopes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(first.holds("b"));
+  // SHA-256 of {"class":"support_agent","scopes":["a","b"],"tenant":"tenant-a"}
+  EXPECT_EQ(first.revision,
+            "sha256:7928478d88359eec5f292de45ab2bc1721bebb8e03efe3b55f5a8f10bc69f3e7");
+
+  Principal other = alice();
+  other.scopes = {"a"};
+  EXPECT_NE(pinned(other).revision, first.revision);
+  other = alice();
+  other.tenant = "tenant-b";
+  EXPECT_NE(pinned(other).revision, first.revision);
+  other = alice();
+  other.class_name = "admin";
+  EXPECT_NE(pinned(other).revision, first.revision);
+  other = alice();
+  other.subject = "bob";
+  EXPECT_EQ(pinned(other).revision, first.revision) << "the revision would betray the subject";
+}
+
+}  // namespace
+}  // namespace remit::identity
