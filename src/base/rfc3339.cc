@@ -2,6 +2,7 @@
 #include "base/rfc3339.h"
 
 #include <array>
+#include <cstring>
 #include <optional>
 
 namespace remit {
@@ -40,6 +41,33 @@ void put(char* out, int width, std::int64_t value) {
   }
 }
 
+// Whether eight bytes match `pattern`, in which `0` stands for any digit and all else for itself.
+bool matches(const char* text, const char* pattern) {
+  std::uint64_t bytes = 0;
+  std::uint64_t wanted = 0;
+  std::memcpy(&bytes, text, sizeof bytes);
+  std::memcpy(&wanted, pattern, sizeof wanted);
+  // A digit differs from `0` by 0 to 9; adding what is missing to 128 shows a larger difference in
+  // the top bit of its byte, and no sum carries into the next byte.
+  std::array<unsigned char, sizeof wanted> slack{};
+  for (std::size_t i = 0; i < slack.size(); ++i) slack[i] = pattern[i] == '0' ? 0x76 : 0x7f;
+  std::uint64_t room = 0;
+  std::memcpy(&room, slack.data(), sizeof room);
+  constexpr std::uint64_t kTops = 0x8080808080808080U;
+  const std::uint64_t difference = bytes ^ wanted;
+  return ((difference | ((difference & ~kTops) + room)) & kTops) == 0;
+}
+
+int two_digits(const char* text) {
+  return (text[0] - '0') * 10 + (text[1] - '0');
+}
+
+int days_in_month(int year, int month) {
+  constexpr std::array<int, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return month == 2 && is_leap ? 29 : kDays[static_cast<std::size_t>(month) - 1];
+}
+
 Error bad_time(std::string_view text) {
   return Error{ErrorCode::kInvalidInput,
                "not an RFC 3339 time in UTC (YYYY-MM-DDTHH:MM:SS[.fraction]Z): " + quoted(text)};
@@ -71,6 +99,30 @@ std::string format_rfc3339(WallTime time) {
   put(out.data() + 17, 2, second % 60);
   put(out.data() + 20, 9, fraction);
   return out;
+}
+
+bool is_rfc3339(std::string_view text) {
+  if (text.size() < 20 || text.size() > 30) return false;
+  const char* at = text.data();
+  if (!matches(at, "0000-00-") || !matches(at + 8, "00T00:00") || !matches(at + 11, "00:00:00")) {
+    return false;
+  }
+  const int month = two_digits(at + 5);
+  const int day = two_digits(at + 8);
+  if (two_digits(at + 11) > 23 || two_digits(at + 14) > 59 || two_digits(at + 17) > 59)
+    return false;
+  if (month < 1 || month > 12 || day < 1) return false;
+  if (day > 28 && day > days_in_month(two_digits(at) * 100 + two_digits(at + 2), month)) {
+    return false;
+  }
+  if (text.back() != 'Z') return false;
+  if (text.size() == 20) return true;
+  if (text[19] != '.' || text.size() == 21) return false;
+  bool all_digits = true;
+  for (std::size_t i = 20; i + 1 < text.size(); ++i) {
+    all_digits &= text[i] >= '0' && text[i] <= '9';
+  }
+  return all_digits;
 }
 
 Result<WallTime> parse_rfc3339(std::string_view text) {

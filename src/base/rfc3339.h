@@ -18,4 +18,9 @@ std::string format_rfc3339(WallTime time);
 /// a time that nanoseconds in 64 bits cannot hold.
 Result<WallTime> parse_rfc3339(std::string_view text);
 
+/// Whether `text` has the form that `parse_rfc3339` reads and names a date of the calendar, years
+/// 0000 to 9999: for readers that keep a time as text. No allocation, and cheap enough for every
+/// event.
+bool is_rfc3339(std::string_view text);
+
 }  // namespace remit

@@ -1,0 +1,442 @@
+// The complete reader: a scalar pass that accepts all of JSON and names the first fault.
+#include "event/line_reader.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "event/names.h"
+#include "event/rules.h"
+
+namespace remit::event {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The length of the run from `at` on of bytes that stand for themselves in a string. It may be cut
+// short by less than a word at the line's end.
+std::size_t plain_run(std::string_view line, std::size_t at) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kLows = 0x7f7f7f7f7f7f7f7fU;
+  constexpr std::uint64_t kTops = 0x8080808080808080U;
+  const auto has_no = [](std::uint64_t word, std::uint64_t byte) {  // all tops set: byte is absent
+    const std::uint64_t difference = word ^ (kOnes * byte);
+    return ((difference & kLows) + kLows) | difference;
+  };
+  std::size_t run = 0;
+  while (at + run + sizeof(std::uint64_t) <= line.size()) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, line.data() + at + run, sizeof word);
+    const std::uint64_t is_printable = (word & kLows) + kOnes * 0x60;
+    const std::uint64_t plain = is_printable & has_no(word, '"') & has_no(word, '\\') & ~word;
+    const std::uint64_t others = ~plain & kTops;
+    if (others != 0) return run + static_cast<std::size_t>(std::countr_zero(others)) / 8;
+    run += sizeof word;
+  }
+  return run;
+}
+
+void append_utf8(std::uint32_t code_point, std::string& out) {
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code_point < 0x80) return put(code_point);
+  if (code_point < 0x800) {
+    put(0xc0U | (code_point >> 6U));
+  } else if (code_point < 0x10000) {
+    put(0xe0U | (code_point >> 12U));
+    put(0x80U | ((code_point >> 6U) & 0x3fU));
+  } else {
+    put(0xf0U | (code_point >> 18U));
+    put(0x80U | ((code_point >> 12U) & 0x3fU));
+    put(0x80U | ((code_point >> 6U) & 0x3fU));
+  }
+  put(0x80U | (code_point & 0x3fU));
+}
+
+}  // namespace
+
+bool LineReader::fail(std::size_t at, const char* what, std::string_view field) {
+  fault_at_ = at;
+  fault_ = at >= line_.size() && field.empty() ? "the line is cut short" : what;
+  fault_field_ = field;
+  return false;
+}
+
+Error LineReader::error() const {
+  const std::string what =
+      fault_field_.empty() ? fault_ : fmt::format("{}: {}", fault_field_, fault_);
+  return Error{ErrorCode::kInvalidInput, what, fmt::format("byte {}", fault_at_)};
+}
+
+void LineReader::skip_space() {
+  while (at_ < line_.size() &&
+         (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r' || line_[at_] == '\n')) {
+    ++at_;
+  }
+}
+
+bool LineReader::expect(char wanted, const char* what) {
+  if (at_ >= line_.size() || line_[at_] != wanted) return fail(at_, what);
+  ++at_;
+  return true;
+}
+
+bool LineReader::at_literal(std::string_view literal) const {
+  return line_.substr(at_, literal.size()) == literal;
+}
+
+bool LineReader::read(Event& out) {
+  // Unescaped text is never longer than written text, so what points into the scratch stays put.
+  scratch_.text.clear();
+  scratch_.text.reserve(line_.size());
+  if (line_.substr(0, 3) == "\xef\xbb\xbf") return fail(0, "a byte order mark");
+  skip_space();
+  if (!expect('{', "not a JSON object") || !read_members(out)) return false;
+  skip_space();
+  if (at_ < line_.size()) return fail(at_, "text after the end of the event");
+  return check_whole(out);
+}
+
+bool LineReader::check_whole(const Event& out) {
+  if (!has_kind_) return fail(0, "is missing", "event");
+  if (is_whole(out)) return true;
+  if (out.integer(Field::kEvents) < 0) return fail(0, "is negative", "events");
+  return fail(0, "is missing", "invocation_id");
+}
+
+bool LineReader::read_members(Event& out) {
+  skip_space();
+  if (peek() == '}') {
+    ++at_;
+    return true;
+  }
+  while (true) {
+    if (!read_member(out)) return false;
+    skip_space();
+    if (peek() == '}') {
+      ++at_;
+      return true;
+    }
+    if (!expect(',', "expected `,` or `}`")) return false;
+    skip_space();
+  }
+}
+
+bool LineReader::read_member(Event& out) {
+  const std::size_t key_at = at_;
+  if (peek() != '"') return fail(at_, "expected a key");
+  std::string_view name;
+  if (!read_string(name)) return false;
+  skip_space();
+  if (!expect(':', "expected `:`")) return false;
+  skip_space();
+  const std::size_t key = kKeys.find(name);
+  if (key != kKeys.kNone) return read_known(key, key_at, out);
+  ++out.ignored_fields;
+  return skip_value();
+}
+
+bool LineReader::read_known(std::size_t key, std::size_t key_at, Event& out) {
+  if (key == kEventKey) return read_kind(key_at, out);
+  const auto field = static_cast<Field>(key);
+  if (out.has(field)) return fail(key_at, "is given twice", field_name(field));
+  if (field <= Field::kLastText) return read_text(field, out);
+  if (field <= Field::kLastInteger) return read_integer(field, out);
+  if (field == Field::kEnforced) return read_enforced(out);
+  return read_list(field, out);
+}
+
+bool LineReader::read_kind(std::size_t key_at, Event& out) {
+  if (has_kind_) return fail(key_at, "is given twice", "event");
+  const std::size_t value_at = at_;
+  if (peek() != '"') return fail(value_at, "is not a string", "event");
+  std::string_view name;
+  if (!read_string(name)) return false;
+  const std::optional<EventKind> kind = parse_event_kind(name);
+  if (!kind) return fail(value_at, "is not the name of an event", "event");
+  out.kind = *kind;
+  has_kind_ = true;
+  return true;
+}
+
+bool LineReader::read_text(Field field, Event& out) {
+  const std::size_t value_at = at_;
+  if (field == Field::kResourceId && at_literal("null")) {
+    at_ += 4;
+    out.resource_id_is_null = true;
+    out.set(field, std::string_view{});
+    return true;
+  }
+  if (peek() != '"') return fail(value_at, "is not a string", field_name(field));
+  std::string_view value;
+  if (!read_string(value)) return false;
+  const TextRule rule = kTextRules[static_cast<std::size_t>(field)];
+  if (!keeps_rule(rule, value)) {
+    return fail(value_at,
+                rule == TextRule::kNotEmpty ? "is empty"
+                : rule == TextRule::kTime   ? "is not an RFC 3339 time in UTC"
+                                            : "is none of its closed set",
+                field_name(field));
+  }
+  out.set(field, value);
+  return true;
+}
+
+bool LineReader::read_integer(Field field, Event& out) {
+  const std::size_t value_at = at_;
+  if (peek() != '-' && !is_digit(peek())) {
+    return fail(value_at, "is not an integer", field_name(field));
+  }
+  if (!scan_number()) return false;
+  std::int64_t value = 0;
+  const auto read = std::from_chars(line_.data() + value_at, line_.data() + at_, value);
+  if (!is_integer_ || read.ec != std::errc() || value > kMaxSafeInteger) {
+    return fail(value_at, "is not an integer of at most 2^53 - 1", field_name(field));
+  }
+  if (value < least_integer(field)) return fail(value_at, "is too small", field_name(field));
+  out.set(field, value);
+  return true;
+}
+
+bool LineReader::read_enforced(Event& out) {
+  if (!at_literal("true") && !at_literal("false")) {
+    return fail(at_, "is not true or false", field_name(Field::kEnforced));
+  }
+  out.enforced = line_[at_] == 't';
+  out.mark(Field::kEnforced);
+  at_ += out.enforced ? 4 : 5;
+  return true;
+}
+
+bool LineReader::read_list(Field field, Event& out) {
+  auto& list = field == Field::kFurtherResources ? out.further_resources : out.determining_policies;
+  if (peek() != '[') return fail(at_, "is not a list of strings", field_name(field));
+  out.mark(field);
+  ++at_;
+  skip_space();
+  if (peek() == ']') {
+    ++at_;
+    return true;
+  }
+  while (true) {
+    if (peek() != '"') return fail(at_, "is not a list of strings", field_name(field));
+    if (!read_string(list.emplace_back())) return false;
+    skip_space();
+    if (peek() == ']') {
+      ++at_;
+      return true;
+    }
+    if (!expect(',', "expected `,` or `]`")) return false;
+    skip_space();
+  }
+}
+
+bool LineReader::read_string(std::string_view& out) {
+  const std::size_t start = at_ + 1;
+  if (!scan_string()) return false;
+  out = line_.substr(start, at_ - 1 - start);
+  if (has_escapes_) out = unescape(out);
+  return true;
+}
+
+// From the opening quote to behind the closing one.
+bool LineReader::scan_string() {
+  has_escapes_ = false;
+  ++at_;
+  while (true) {
+    at_ += plain_run(line_, at_);
+    if (at_ >= line_.size()) return fail(at_, "the line is cut short");
+    const auto byte = static_cast<unsigned char>(line_[at_]);
+    if (byte == '"') {
+      ++at_;
+      return true;
+    }
+    if (byte == '\\') {
+      has_escapes_ = true;
+      if (!scan_escape()) return false;
+    } else if (byte < 0x20) {
+      return fail(at_, "a control character in a string");
+    } else {
+      const std::size_t length = utf8_sequence_length(line_.substr(at_));
+      if (length == 0) return fail(at_, "invalid UTF-8");
+      at_ += length;
+    }
+  }
+}
+
+bool LineReader::scan_escape() {
+  const std::size_t start = at_;
+  ++at_;
+  if (peek() != 'u') {
+    const bool is_known =
+        at_ < line_.size() && std::string_view("\"\\/bfnrt").find(peek()) != std::string_view::npos;
+    if (!is_known) return fail(start, "an unknown escape");
+    ++at_;
+    return true;
+  }
+  std::uint32_t unit = 0;
+  if (!scan_code_unit(unit)) return fail(start, "an unknown escape");
+  if (unit < 0xd800 || unit > 0xdfff) return true;
+  std::uint32_t low = 0;
+  const bool has_pair = unit < 0xdc00 && at_literal("\\u");
+  if (has_pair) ++at_;
+  if (!has_pair || !scan_code_unit(low) || low < 0xdc00 || low > 0xdfff) {
+    return fail(start, "a lone surrogate");
+  }
+  return true;
+}
+
+// From the `u` to behind its four digits.
+bool LineReader::scan_code_unit(std::uint32_t& unit) {
+  if (line_.size() - at_ < 5) return false;
+  for (std::size_t i = 1; i <= 4; ++i) {
+    const int digit = hex_digit(line_[at_ + i]);
+    if (digit < 0) return false;
+    unit = unit * 16 + static_cast<std::uint32_t>(digit);
+  }
+  at_ += 5;
+  return true;
+}
+
+// `written` was scanned: its escapes are known and its surrogates paired.
+std::string_view LineReader::unescape(std::string_view written) {
+  const std::size_t start = scratch_.text.size();
+  const auto unit_at = [&](std::size_t at) {
+    std::uint32_t unit = 0;
+    for (const char c : written.substr(at, 4)) {
+      unit = unit * 16 + static_cast<std::uint32_t>(hex_digit(c));
+    }
+    return unit;
+  };
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i] != '\\') {
+      scratch_.text += written[i];
+      continue;
+    }
+    const char name = written[++i];
+    if (name != 'u') {
+      constexpr std::string_view kNames = "\"\\/bfnrt";
+      constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+      scratch_.text += kMeanings[kNames.find(name)];
+      continue;
+    }
+    std::uint32_t code_point = unit_at(i + 1);
+    i += 4;
+    if (code_point >= 0xd800 && code_point <= 0xdfff) {
+      code_point = 0x10000 + ((code_point - 0xd800) << 10U) + (unit_at(i + 3) - 0xdc00);
+      i += 6;
+    }
+    append_utf8(code_point, scratch_.text);
+  }
+  return std::string_view(scratch_.text).substr(start);
+}
+
+bool LineReader::scan_digits() {
+  if (!is_digit(peek())) return fail(at_, "expected a digit");
+  while (is_digit(peek())) ++at_;
+  return true;
+}
+
+bool LineReader::scan_number() {
+  const std::size_t start = at_;
+  is_integer_ = true;
+  if (peek() == '-') ++at_;
+  const bool begins_with_zero = peek() == '0';
+  const std::size_t first_digit = at_;
+  if (!scan_digits()) return false;
+  if (begins_with_zero && at_ > first_digit + 1) return fail(start, "a number with a leading zero");
+  if (peek() == '.') {
+    is_integer_ = false;
+    ++at_;
+    if (!scan_digits()) return false;
+  }
+  if (peek() == 'e' || peek() == 'E') {
+    is_integer_ = false;
+    ++at_;
+    if (peek() == '+' || peek() == '-') ++at_;
+    if (!scan_digits()) return false;
+  }
+  return true;
+}
+
+// A key with its colon, up to where the value begins.
+bool LineReader::scan_key() {
+  if (peek() != '"') return fail(at_, "expected a key");
+  if (!scan_string()) return false;
+  skip_space();
+  if (!expect(':', "expected `:`")) return false;
+  skip_space();
+  return true;
+}
+
+bool LineReader::scan_scalar() {
+  if (peek() == '"') return scan_string();
+  for (const std::string_view literal : {"true", "false", "null"}) {
+    if (!at_literal(literal)) continue;
+    at_ += literal.size();
+    return true;
+  }
+  if (peek() != '-' && !is_digit(peek())) return fail(at_, "expected a value");
+  return scan_number();
+}
+
+std::size_t LineReader::skip_value_at(std::size_t at) {
+  at_ = at;
+  return skip_value() ? at_ : 0;
+}
+
+// Without recursion, so that depth is bounded by the line and by nothing else.
+bool LineReader::skip_value() {
+  scratch_.nesting.clear();
+  while (true) {
+    const char open = peek();
+    if (open == '{' || open == '[') {
+      ++at_;
+      skip_space();
+      if (peek() != (open == '{' ? '}' : ']')) {
+        scratch_.nesting += open;
+        if (open == '{' && !scan_key()) return false;
+        continue;
+      }
+      ++at_;
+    } else if (!scan_scalar()) {
+      return false;
+    }
+    bool is_done = false;
+    if (!close_brackets(is_done)) return false;
+    if (is_done) return true;
+  }
+}
+
+// After a value: passes the brackets that end here, then the comma (and key) before the next value.
+bool LineReader::close_brackets(bool& is_done) {
+  std::string& nesting = scratch_.nesting;
+  while (!nesting.empty()) {
+    const bool is_object = nesting.back() == '{';
+    skip_space();
+    if (peek() == (is_object ? '}' : ']')) {
+      ++at_;
+      nesting.pop_back();
+      continue;
+    }
+    if (!expect(',', is_object ? "expected `,` or `}`" : "expected `,` or `]`")) return false;
+    skip_space();
+    return !is_object || scan_key();
+  }
+  is_done = true;
+  return true;
+}
+
+}  // namespace remit::event

@@ -1,0 +1,170 @@
+// The fast reader: every quotation mark is known, so a string costs no search.
+#include "event/plain_reader.h"
+
+#include "base/limits.h"
+#include "event/names.h"
+#include "event/rules.h"
+
+namespace remit::event {
+namespace {
+
+class PlainReader {
+ public:
+  PlainReader(std::string_view line, const std::uint32_t* quotes, Scratch& scratch, Event& out)
+      : line_(line), text_(line.data()), quote_(quotes), scratch_(scratch), out_(out) {}
+
+  bool read() {
+    if (line_.size() < 2 || text_[0] != '{' || quote_[0] != 1) return false;
+    while (true) {
+      // A member begins at *quote_. Marks pair up because each opening one is met where the grammar
+      // wants it.
+      const std::size_t key = quote_[0] + 1;
+      const std::size_t key_end = quote_[1];
+      at_ = key_end + 1;
+      if (text_[at_] != ':') return false;
+      ++at_;
+      at_ += text_[at_] == ' ';
+      const std::size_t index = kKeys.find_padded(text_ + key, key_end - key);
+      if (text_[at_] == '"') {
+        const std::string_view value(text_ + at_ + 1, quote_[3] - at_ - 1);
+        if (quote_[2] != at_ || !take_text(index, value)) return false;
+        at_ = quote_[3] + std::size_t{1};
+        quote_ += 4;
+      } else {
+        quote_ += 2;
+        if (at_ >= line_.size() || !take_other(index)) return false;
+      }
+      if (text_[at_] != ',') break;
+      ++at_;
+      at_ += text_[at_] == ' ';
+      if (*quote_ != at_) return false;
+    }
+    return text_[at_] == '}' && at_ + 1 == line_.size() && has_kind_ && is_whole(out_);
+  }
+
+ private:
+  bool take_text(std::size_t index, std::string_view value) {
+    if (index < kTextFieldCount) {
+      const auto field = static_cast<Field>(index);
+      if (out_.has(field)) return false;
+      out_.set(field, value);
+      const TextRule rule = kTextRules[index];
+      return rule == TextRule::kAny || keeps_rule_padded(rule, value);
+    }
+    if (index == kEventKey) return take_kind(value);
+    ++out_.ignored_fields;
+    return index == kKeys.kNone;
+  }
+
+  static bool keeps_rule_padded(TextRule rule, std::string_view value) {
+    // The table of states stands in every decision; the others are rare or need no table.
+    if (rule == TextRule::kPrincipalState) {
+      return kPrincipalStateTable.find_padded(value.data(), value.size()) !=
+             kPrincipalStateTable.kNone;
+    }
+    return keeps_rule(rule, value);
+  }
+
+  bool take_kind(std::string_view name) {
+    if (has_kind_) return false;
+    has_kind_ = true;
+    if (name.substr(0, 2) == "x.") return true;  // kExtension is what a clear event has
+    const std::size_t kind = kKinds.find_padded(name.data(), name.size());
+    if (kind == kKinds.kNone) return false;
+    out_.kind = static_cast<EventKind>(kind);
+    return true;
+  }
+
+  // A value that is no string, from at_ on.
+  bool take_other(std::size_t index) {
+    if (index == kKeys.kNone) {
+      ++out_.ignored_fields;
+      return skip_unknown();
+    }
+    if (index == kEventKey || out_.has(static_cast<Field>(index))) return false;
+    const auto field = static_cast<Field>(index);
+    if (field <= Field::kLastText) return field == Field::kResourceId && take_null();
+    if (field <= Field::kLastInteger) return take_integer(field);
+    return field == Field::kEnforced ? take_enforced() : take_list(field);
+  }
+
+  bool take_null() {
+    if (line_.substr(at_, 4) != "null") return false;
+    at_ += 4;
+    out_.resource_id_is_null = true;
+    out_.set(Field::kResourceId, std::string_view{});
+    return true;
+  }
+
+  bool take_integer(Field field) {
+    constexpr std::size_t kMaxDigits = 15;  // below 2^53 - 1 whatever they are
+    const std::size_t start = at_;
+    std::int64_t value = 0;
+    for (; text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+      if (at_ - start == kMaxDigits) return false;
+      value = value * 10 + (text_[at_] - '0');
+    }
+    const std::size_t digits = at_ - start;
+    if (digits == 0 || (digits > 1 && text_[start] == '0')) return false;
+    out_.set(field, value);
+    return value >= least_integer(field);
+  }
+
+  bool take_enforced() {
+    out_.enforced = text_[at_] == 't';
+    const std::string_view literal = out_.enforced ? "true" : "false";
+    if (line_.substr(at_, literal.size()) != literal) return false;
+    at_ += literal.size();
+    out_.mark(Field::kEnforced);
+    return true;
+  }
+
+  bool take_list(Field field) {
+    auto& list =
+        field == Field::kFurtherResources ? out_.further_resources : out_.determining_policies;
+    if (text_[at_] != '[') return false;
+    out_.mark(field);
+    ++at_;
+    if (text_[at_] == ']') {
+      ++at_;
+      return true;
+    }
+    while (true) {
+      if (quote_[0] != at_ || quote_[1] >= line_.size()) return false;
+      list.emplace_back(text_ + at_ + 1, quote_[1] - at_ - 1);
+      at_ = quote_[1] + std::size_t{1};
+      quote_ += 2;
+      if (text_[at_] == ']') {
+        ++at_;
+        return true;
+      }
+      if (text_[at_] != ',') return false;
+      ++at_;
+      at_ += text_[at_] == ' ';
+    }
+  }
+
+  bool skip_unknown() {
+    const std::size_t end = LineReader(line_, scratch_).skip_value_at(at_);
+    if (end == 0) return false;
+    at_ = end;
+    while (*quote_ < end && *quote_ < line_.size()) ++quote_;
+    return true;
+  }
+
+  std::string_view line_;
+  const char* text_;
+  std::size_t at_ = 0;
+  const std::uint32_t* quote_;
+  Scratch& scratch_;
+  Event& out_;
+  bool has_kind_ = false;
+};
+
+}  // namespace
+
+bool read_plain(std::string_view line, const std::uint32_t* quotes, Scratch& scratch, Event& out) {
+  return PlainReader(line, quotes, scratch, out).read();
+}
+
+}  // namespace remit::event

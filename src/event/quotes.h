@@ -1,0 +1,31 @@
+// Where the quotation marks of a line are, and whether the line is plain: the first of two steps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace remit::event {
+
+/// What one pass over a line's bytes saw.
+struct QuoteScan {
+  std::size_t count = 0;  ///< quotation marks
+  bool is_plain = false;  ///< neither a backslash nor a control character
+  bool is_ascii = false;
+};
+
+/// Bytes behind a line that a scan may read, and entries behind the marks that it may write.
+inline constexpr std::size_t kScanPadding = 64;
+
+/// Writes the offsets of all quotation marks of `line` to `offsets`, which has room for
+/// `line.size() + kScanPadding` of them. `line` is shorter than 4 GiB and readable for kScanPadding
+/// bytes past its end.
+using FindQuotes = QuoteScan (*)(std::string_view line, std::uint32_t* offsets);
+
+/// Eight bytes at a time, on any machine.
+QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets);
+
+/// The fastest that this machine runs; the portable one where there is no other.
+FindQuotes fastest_find_quotes();
+
+}  // namespace remit::event
