@@ -1,0 +1,97 @@
+// remit evidence verify and show: is the record as written, and what does it say.
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "evidence/verify.h"
+
+namespace remit::cli {
+namespace {
+
+std::string writer_line(const evidence::WriterState& writer) {
+  std::string out =
+      fmt::format("{}: {} event(s) in {} segment(s), {}", writer.directory, writer.events,
+                  writer.segments, writer.closed ? "closed" : "not closed");
+  if (writer.remade_roots > 0) {
+    out += fmt::format(", {} root(s) remade after a crash", writer.remade_roots);
+  }
+  if (writer.unrooted_lines > 0) {
+    out += fmt::format(", {} event(s) behind the last root", writer.unrooted_lines);
+  }
+  if (writer.torn_bytes > 0) out += fmt::format(", {} torn byte(s) at the end", writer.torn_bytes);
+  return out + "\n";
+}
+
+std::string report_text(const evidence::VerifyReport& report) {
+  std::string out;
+  std::uint64_t events = 0;
+  for (const evidence::WriterState& writer : report.writers) {
+    out += writer_line(writer);
+    events += writer.events;
+  }
+  if (report.damage) return out + fmt::format("altered: {}\n", report.damage->to_string());
+  return out + fmt::format("intact: {} event(s) of {} writer(s)\nhead {}\n", events,
+                           report.writers.size(), report.head.to_string());
+}
+
+bool selected(const event::Event& event, const Arguments& arguments) {
+  const auto fits = [&](std::string_view flag, event::Field field) {
+    return !arguments.has(flag) || event.text(field) == arguments.value(flag);
+  };
+  return fits("--invocation", event::Field::kInvocationId) &&
+         fits("--run-id", event::Field::kRunId) && fits("--case-id", event::Field::kCaseId);
+}
+
+}  // namespace
+
+int run_evidence_verify(const Arguments& arguments, World& world) {
+  std::optional<evidence::Head> kept;
+  if (arguments.has("--head")) {
+    Result<evidence::Head> head = evidence::Head::parse(arguments.value("--head"));
+    if (!head) {
+      complain(world, in_place("--head", head.error()));
+      return kExitUsage;
+    }
+    kept = std::move(*head);
+  }
+  const Result<evidence::VerifyReport> report =
+      evidence::verify(world.files, arguments.positionals().front(), kept);
+  if (!report) {
+    complain(world, report.error());
+    return kExitBadInput;
+  }
+  return print(world, report_text(*report), report->intact() ? kExitOk : kExitFailed);
+}
+
+int run_evidence_show(const Arguments& arguments, World& world) {
+  const std::string& directory = arguments.positionals().front();
+  const Result<std::vector<evidence::WriterSegments>> writers =
+      evidence::list_segments(world.files, directory);
+  if (!writers) {
+    complain(world, writers.error());
+    return kExitBadInput;
+  }
+  std::vector<trace::Input> inputs;
+  for (const evidence::WriterSegments& writer : *writers) {
+    inputs.push_back(trace::Input::of_files(writer.directory, writer.segments));
+  }
+  bool whole = true;
+  std::string line;
+  const Status shown = for_each_event(
+      world, inputs,
+      [&](const event::Event& event, const trace::Line& recorded) -> Status {
+        if (!selected(event, arguments)) return {};
+        line.assign(recorded.text);
+        line += '\n';
+        return world.out.write(line);
+      },
+      [&](const Error& error) {
+        whole = false;
+        complain(world, error);
+      });
+  if (shown) return whole ? kExitOk : kExitBadInput;
+  complain(world, shown.error());
+  return kExitBadInput;
+}
+
+}  // namespace remit::cli

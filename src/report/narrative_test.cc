@@ -1,0 +1,80 @@
+// Stories of invocations: what is recorded is told, what is not is said to be missing, hostile text
+// is quoted.
+#include "report/narrative.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace remit::report {
+namespace {
+
+using event::Decoder;
+using event::Event;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string story(const std::vector<std::string>& lines, NarrativeFilter filter = {}) {
+  Narrative narrative(std::move(filter));
+  Decoder decoder;
+  for (const std::string& line : lines) {
+    const std::string padded = line + std::string(Decoder::kPadding, '\0');
+    Event event;
+    const Status decoded = decoder.decode(std::string_view(padded).substr(0, line.size()), event);
+    EXPECT_TRUE(decoded.has_value()) << line;
+    narrative.add(event);
+  }
+  return narrative.text();
+}
+
+const std::vector<std::string>& refund() {
+  static const std::vector<std::string> lines = {
+      R"({"event":"tool.request","invocation_id":"i1","run_id":"r","case_id":"summary","tool":"refund.create","route":"agent","principal_state":"authenticated"})",
+      R"({"event":"resource.resolved","invocation_id":"i1","resource_type":"Invoice","resource_id":"canonical-4","resource_tenant":"tenant-a","resolution_source":"invoices","resolution_revision":"12","outcome":"found"})",
+      R"({"event":"authorization.decision","invocation_id":"i1","tool":"refund.create","resource_type":"Invoice","resource_id":"canonical-4","resource_tenant":"tenant-a","decision":"deny","reason":"forbidden","policy_version":"v1","policy_digest":"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","determining_policies":["no-refund"]})",
+      R"({"event":"run.finished","run_id":"r","source":"desk.effects","writer":"spy","seq":1,"invocations":0,"events":0})"};
+  return lines;
+}
+
+TEST(Narrative, TellsARefusal) {
+  EXPECT_EQ(story(refund()),
+            "refund.create  invocation i1, case summary\n"
+            "  requested by the route agent, credential authenticated\n"
+            "  resolved to Invoice canonical-4 of tenant-a, from invoices revision 12\n"
+            "  decided: deny, forbidden, by no-refund, on Invoice canonical-4 of tenant-a, under "
+            "policy v1 (sha256:0123456789ab…)\n"
+            "  never started: no start is recorded\n"
+            "  no effect observed by desk.effects, whose record is complete\n");
+}
+
+TEST(Narrative, SaysWhatIsMissing) {
+  const std::string told = story({R"({"event":"executor.start","invocation_id":"i2","tool":"a"})"});
+  EXPECT_THAT(told, HasSubstr("no request is recorded"));
+  EXPECT_THAT(told, HasSubstr("no decision is recorded"));
+  EXPECT_THAT(told, HasSubstr("no finish is recorded: the outcome is unknown"));
+  EXPECT_THAT(told, Not(HasSubstr("never started")));
+}
+
+TEST(Narrative, ClaimsNoSilenceOfASpyThatWasNotClosed) {
+  std::vector<std::string> open = refund();
+  open.pop_back();
+  EXPECT_THAT(story(open), Not(HasSubstr("no effect")));
+}
+
+TEST(Narrative, SelectsByInvocationRunAndCase) {
+  EXPECT_EQ(story(refund(), {.invocation_ids = {"other"}}), "");
+  EXPECT_EQ(story(refund(), {.run_id = "other"}), "");
+  EXPECT_THAT(story(refund(), {.invocation_ids = {"i1"}}), HasSubstr("refund.create"));
+  Narrative narrative({.invocation_ids = {"other"}});
+  EXPECT_THAT(narrative.missing(), ::testing::ElementsAre("other"));
+}
+
+TEST(Narrative, QuotesHostileText) {
+  const std::string told =
+      story({R"({"event":"tool.request","invocation_id":"i\u001b[2J","tool":"a\nb"})"});
+  EXPECT_THAT(told, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(told, HasSubstr("\\x1b"));
+  EXPECT_THAT(told, HasSubstr("\"a\\x0ab\""));
+}
+
+}  // namespace
+}  // namespace remit::report
