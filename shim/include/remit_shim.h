@@ -1,9 +1,10 @@
 // What the shim's modules share: strings, status codes and the last message.
 //
 // Rules that hold for every function of the shim. No panic of the Rust side leaves it: it becomes
-// REMIT_SHIM_PANIC. A status other than REMIT_SHIM_OK leaves its message (and place, where it has one) in
-// remit_shim_last_message() of the calling thread. For access, every status but REMIT_SHIM_OK means deny.
-// Strings are UTF-8, with a length and without a terminator; what is not UTF-8 is REMIT_SHIM_MISUSE.
+// REMIT_SHIM_PANIC. A status other than REMIT_SHIM_OK leaves its message (and place, where it has
+// one) in remit_shim_last_message() of the calling thread. For access, every status but
+// REMIT_SHIM_OK means deny. Strings are UTF-8, with a length and without a terminator; what is not
+// UTF-8 is REMIT_SHIM_MISUSE.
 #pragma once
 
 #include <stdbool.h>
@@ -31,11 +32,12 @@ enum {
   REMIT_SHIM_PANIC = 5         ///< a defect in the Rust side; nothing was changed
 };
 
-/// Message of this thread's last call with a status other than REMIT_SHIM_OK; valid until its next such call.
-/// It never quotes a value of a request or an instance.
+/// Message of this thread's last call with a status other than REMIT_SHIM_OK; valid until its next
+/// such call. It never quotes a value of a request or an instance.
 remit_str remit_shim_last_message(void);
 
-/// Place of that failure in the input (a JSON pointer, a line and column), or empty; valid as long as the message.
+/// Place of that failure in the input (a JSON pointer, a line and column), or empty; valid as long
+/// as the message.
 remit_str remit_shim_last_place(void);
 
 #ifdef __cplusplus

@@ -1,15 +1,17 @@
-// The Cedar policy engine: load policies with their schema once, then decide requests from any thread.
+// The Cedar policy engine: load policies with their schema once, then decide requests from any
+// thread.
 //
-// How. `remit_cedar_load` gives an engine or a report. A `remit_cedar_request` is filled by typed calls (principal,
-// resource, context), decided, and can be filled again. Entity types and actions are named by their number in the
-// engine's description (see remit_cedar_engine_description).
+// How. `remit_cedar_load` gives an engine or a report. A `remit_cedar_request` is filled by typed
+// calls (principal, resource, context), decided, and can be filled again. Entity types and actions
+// are named by their number in the engine's description (see remit_cedar_engine_description).
 //
-// What an error means. Every status but REMIT_SHIM_OK, and every verdict with `allows` false, is a deny. A request
-// that does not fit the schema, lacks its principal, resource or context, or names an action that does not apply to
-// the two types, is REMIT_SHIM_REFUSED and evaluates nothing.
+// What an error means. Every status but REMIT_SHIM_OK, and every verdict with `allows` false, is a
+// deny. A request that does not fit the schema, lacks its principal, resource or context, or names
+// an action that does not apply to the two types, is REMIT_SHIM_REFUSED and evaluates nothing.
 //
-// Threads. An engine is immutable; any thread may use it. A request belongs to one thread at a time. Deciding needs
-// about 1.2 MiB of stack at worst (a policy of 256 operators); with less, evaluation reports an error, never a crash.
+// Threads. An engine is immutable; any thread may use it. A request belongs to one thread at a
+// time. Deciding needs about 1.2 MiB of stack at worst (a policy of 256 operators); with less,
+// evaluation reports an error, never a crash.
 #pragma once
 
 #include "remit_shim.h"
@@ -18,12 +20,13 @@
 extern "C" {
 #endif
 
-typedef struct remit_cedar_engine remit_cedar_engine;    ///< shared, immutable, reference counted
-typedef struct remit_cedar_report remit_cedar_report;    ///< owned by the caller
-typedef struct remit_cedar_request remit_cedar_request;  ///< owned by the caller, one thread at a time
+typedef struct remit_cedar_engine remit_cedar_engine;  ///< shared, immutable, reference counted
+typedef struct remit_cedar_report remit_cedar_report;  ///< owned by the caller
+typedef struct remit_cedar_request
+    remit_cedar_request;  ///< owned by the caller, one thread at a time
 
-/// Bounds on policy and schema text, checked before Cedar's recursive parser sees it. Raising `max_nesting` or
-/// `max_operators` raises the stack that loading and deciding need.
+/// Bounds on policy and schema text, checked before Cedar's recursive parser sees it. Raising
+/// `max_nesting` or `max_operators` raises the stack that loading and deciding need.
 typedef struct remit_cedar_limits {
   uint32_t max_policies;      ///< over all sources
   uint32_t max_policy_bytes;  ///< of one policy, from its first character to its semicolon
@@ -49,8 +52,8 @@ enum {
 /// `source` of a finding in the schema.
 #define REMIT_CEDAR_SCHEMA_SOURCE UINT32_MAX
 
-/// One finding; the strings belong to the report. `offset` and `length` are bytes in the source; both 0 where the
-/// place is not known.
+/// One finding; the strings belong to the report. `offset` and `length` are bytes in the source;
+/// both 0 where the place is not known.
 typedef struct remit_cedar_finding {
   uint32_t kind;
   uint32_t source;  ///< index of the source, or REMIT_CEDAR_SCHEMA_SOURCE
@@ -61,13 +64,14 @@ typedef struct remit_cedar_finding {
   remit_str help;  ///< may be empty
 } remit_cedar_finding;
 
-/// Loads policy sources (texts of any number of policies) with a schema in Cedar's own syntax. Every policy needs an
-/// `@id` of its own, of at most 128 bytes. With REMIT_SHIM_OK, `*report` is set, and `*engine` too unless the report
-/// holds a finding above a warning; the caller releases both. Else both are null. Runs on a thread of its own
-/// with a 64 MiB stack and returns when it ends.
+/// Loads policy sources (texts of any number of policies) with a schema in Cedar's own syntax.
+/// Every policy needs an
+/// `@id` of its own, of at most 128 bytes. With REMIT_SHIM_OK, `*report` is set, and `*engine` too
+/// unless the report holds a finding above a warning; the caller releases both. Else both are null.
+/// Runs on a thread of its own with a 64 MiB stack and returns when it ends.
 remit_shim_status remit_cedar_load(const remit_str* sources, size_t source_count, remit_str schema,
-                                   const remit_cedar_limits* limits, const remit_cedar_engine** engine,
-                                   remit_cedar_report** report);
+                                   const remit_cedar_limits* limits,
+                                   const remit_cedar_engine** engine, remit_cedar_report** report);
 
 /// Findings kept (at most 64, in order of place), and how many more there were.
 uint32_t remit_cedar_report_size(const remit_cedar_report* report);
@@ -79,16 +83,17 @@ void remit_cedar_report_free(remit_cedar_report* report);
 void remit_cedar_engine_retain(const remit_cedar_engine* engine);
 void remit_cedar_engine_release(const remit_cedar_engine* engine);
 
-/// What the schema declares, as JSON; lives as long as the engine. Positions in the two lists are the numbers that
-/// requests use:
+/// What the schema declares, as JSON; lives as long as the engine. Positions in the two lists are
+/// the numbers that requests use:
 ///
-///     {"actions": [{"type": "Action", "id": "read", "principals": [TYPE...], "resources": [TYPE...],
+///     {"actions": [{"type": "Action", "id": "read", "principals": [TYPE...], "resources":
+///     [TYPE...],
 ///                   "context": RECORD}],
 ///      "entities": [{"type": TYPE, "attributes": RECORD}]}
 ///
-/// RECORD is {"kind": "record", "fields": {NAME: {"required": bool, "type": VALUE}}}; VALUE is a RECORD or has the
-/// kind "bool", "long", "string", "set" (with "element": VALUE), "entity" (with "name": TYPE) or "extension" (with
-/// "name": "decimal", "datetime", "duration" or "ipaddr").
+/// RECORD is {"kind": "record", "fields": {NAME: {"required": bool, "type": VALUE}}}; VALUE is a
+/// RECORD or has the kind "bool", "long", "string", "set" (with "element": VALUE), "entity" (with
+/// "name": TYPE) or "extension" (with "name": "decimal", "datetime", "duration" or "ipaddr").
 remit_str remit_cedar_engine_description(const remit_cedar_engine* engine);
 
 /// A policy; the strings live as long as the engine.
@@ -107,25 +112,31 @@ remit_shim_status remit_cedar_engine_policy(const remit_cedar_engine* engine, ui
                                             remit_cedar_policy* policy);
 
 /// An empty request; it keeps the engine alive.
-remit_shim_status remit_cedar_request_new(const remit_cedar_engine* engine, remit_cedar_request** request);
+remit_shim_status remit_cedar_request_new(const remit_cedar_engine* engine,
+                                          remit_cedar_request** request);
 void remit_cedar_request_free(remit_cedar_request* request);
 
-/// Begin a part of the request, each once; what is put next belongs to it. A failed call spoils the request, and the
-/// decision then reports the first failure: the statuses of the calls that fill it need not be looked at.
-remit_shim_status remit_cedar_request_principal(remit_cedar_request* request, uint32_t entity_type, remit_str id);
-remit_shim_status remit_cedar_request_resource(remit_cedar_request* request, uint32_t entity_type, remit_str id);
+/// Begin a part of the request, each once; what is put next belongs to it. A failed call spoils the
+/// request, and the decision then reports the first failure: the statuses of the calls that fill it
+/// need not be looked at.
+remit_shim_status remit_cedar_request_principal(remit_cedar_request* request, uint32_t entity_type,
+                                                remit_str id);
+remit_shim_status remit_cedar_request_resource(remit_cedar_request* request, uint32_t entity_type,
+                                               remit_str id);
 remit_shim_status remit_cedar_request_context(remit_cedar_request* request);
 
 /// Adds an ancestor to the entity begun last. All are given, those above the direct ones included.
-remit_shim_status remit_cedar_request_ancestor(remit_cedar_request* request, uint32_t entity_type, remit_str id);
+remit_shim_status remit_cedar_request_ancestor(remit_cedar_request* request, uint32_t entity_type,
+                                               remit_str id);
 
-/// Put an attribute into the part begun last or the record opened last, or an element (with an empty key) into the
-/// set opened last. A key given twice is REMIT_SHIM_REFUSED.
+/// Put an attribute into the part begun last or the record opened last, or an element (with an
+/// empty key) into the set opened last. A key given twice is REMIT_SHIM_REFUSED.
 remit_shim_status remit_cedar_put_bool(remit_cedar_request* request, remit_str key, bool value);
 remit_shim_status remit_cedar_put_long(remit_cedar_request* request, remit_str key, int64_t value);
-remit_shim_status remit_cedar_put_string(remit_cedar_request* request, remit_str key, remit_str value);
-remit_shim_status remit_cedar_put_entity(remit_cedar_request* request, remit_str key, uint32_t entity_type,
-                                         remit_str id);
+remit_shim_status remit_cedar_put_string(remit_cedar_request* request, remit_str key,
+                                         remit_str value);
+remit_shim_status remit_cedar_put_entity(remit_cedar_request* request, remit_str key,
+                                         uint32_t entity_type, remit_str id);
 
 /// Cedar's extension types, by the function that makes a value of a text.
 enum {
@@ -135,15 +146,16 @@ enum {
   REMIT_CEDAR_IPADDR = 3     ///< `192.0.2.0/24`
 };
 /// A text that the function does not take is REMIT_SHIM_REFUSED.
-remit_shim_status remit_cedar_put_extension(remit_cedar_request* request, remit_str key, uint32_t kind,
-                                            remit_str text);
+remit_shim_status remit_cedar_put_extension(remit_cedar_request* request, remit_str key,
+                                            uint32_t kind, remit_str text);
 
 /// Open a record or a set under a key (empty inside a set), and close the one opened last.
 remit_shim_status remit_cedar_open_record(remit_cedar_request* request, remit_str key);
 remit_shim_status remit_cedar_open_set(remit_cedar_request* request, remit_str key);
 remit_shim_status remit_cedar_close(remit_cedar_request* request);
 
-/// What the policies said; the arrays belong to the request and live until its next decision. Each is ascending.
+/// What the policies said; the arrays belong to the request and live until its next decision. Each
+/// is ascending.
 typedef struct remit_cedar_verdict {
   bool allows;  ///< at least one permit, no forbid and no error
   const uint32_t* permits;
@@ -153,14 +165,16 @@ typedef struct remit_cedar_verdict {
   size_t error_count;
 } remit_cedar_verdict;
 
-/// Decides what was filled in and empties the request. Errors: REMIT_SHIM_REFUSED for what does not fit the schema
-/// (the message names attributes, never values), REMIT_SHIM_LIMIT for more than 100,000 values, nesting past 64 or
-/// more than 1,000 ancestors of an entity.
-remit_shim_status remit_cedar_decide(remit_cedar_request* request, uint32_t action, remit_cedar_verdict* verdict);
+/// Decides what was filled in and empties the request. Errors: REMIT_SHIM_REFUSED for what does not
+/// fit the schema (the message names attributes, never values), REMIT_SHIM_LIMIT for more than
+/// 100,000 values, nesting past 64 or more than 1,000 ancestors of an entity.
+remit_shim_status remit_cedar_decide(remit_cedar_request* request, uint32_t action,
+                                     remit_cedar_verdict* verdict);
 
-/// A policy that failed in the last decision, ascending by policy, and what kind of error it was (static text).
-remit_shim_status remit_cedar_verdict_error(const remit_cedar_request* request, uint32_t number, uint32_t* policy,
-                                            remit_str* kind);
+/// A policy that failed in the last decision, ascending by policy, and what kind of error it was
+/// (static text).
+remit_shim_status remit_cedar_verdict_error(const remit_cedar_request* request, uint32_t number,
+                                            uint32_t* policy, remit_str* kind);
 
 #ifdef __cplusplus
 }

@@ -23,11 +23,13 @@ struct SchemaMismatch {
 class Schema {
  public:
   /// Compiles `schema`. Errors: `invalid_input` for a schema that its meta-schema refuses, with the
-  /// pointer as place; `unsupported` for a reference that leaves the document; `limit_exceeded`.
+  /// pointer as place; `unsupported` for a reference that leaves the document, a draft that is not
+  /// known, or a schema that applies itself to the same value; `limit_exceeded`.
   static Result<Schema> compile(const Value& schema);
 
-  /// The first mismatches of `instance` (at most 16), empty when it matches. Errors: `internal`
-  /// when the validator fails, which for access means deny.
+  /// The first mismatches of `instance` (at most 16), empty when it matches. Errors, which for
+  /// access mean deny: `limit_exceeded` when checking a value this deep or large against this
+  /// schema could take too long; `internal` when the validator fails.
   [[nodiscard]] Result<std::vector<SchemaMismatch>> validate(const Value& instance) const;
 
  private:
