@@ -53,6 +53,10 @@ inline constexpr std::size_t kMaxReportedArguments = 16;       ///< wrong argume
 inline constexpr std::int64_t kRefusalsPerSecond = 50;
 inline constexpr std::int64_t kRefusalBurst = 200;
 
+/// Databases of the deployment.
+inline constexpr std::size_t kMaxDatabaseValueBytes = std::size_t{4} * 1024 * 1024;  ///< or row
+inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} * 1024;
+
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxCallsInFlight = 256;

@@ -1,0 +1,73 @@
+// A database behind one small interface: bound parameters, a deadline on everything, errors as
+// values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace remit::database {
+
+/// Bytes that are no text.
+struct Blob {
+  std::string bytes;
+  friend bool operator==(const Blob&, const Blob&) = default;
+};
+
+/// One value: nothing, an integer, a double, text (as stored: it may be ill-formed UTF-8), bytes.
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
+using Row = std::vector<Cell>;
+
+/// What a statement gave: rows, each with a cell for each column. The columns are those of this
+/// run: a table may have changed since `describe`.
+struct Answer {
+  std::vector<std::string> columns;
+  std::vector<Row> rows;
+};
+
+/// A value for a named parameter of a statement; `name` with its mark, e.g. `:ref`. Values are
+/// bound, never written into the statement's text.
+struct Parameter {
+  std::string_view name;
+  Cell value;
+};
+
+/// What a statement takes and gives.
+struct StatementShape {
+  std::vector<std::string> columns;     ///< in order; empty for a statement that returns nothing
+  std::vector<std::string> parameters;  ///< each once; a parameter without a name is empty
+};
+
+/// Bounds of one run of a statement.
+struct RunLimits {
+  MonotonicTime deadline;
+  std::size_t max_rows = 1;  ///< rows after these are not read
+};
+
+/// One database. Implementations are thread-safe and hold no lock while a statement runs. Errors
+/// of every operation: `unavailable` for a database that is missing or cannot be read;
+/// `deadline_exceeded` for one that is locked or busy until the deadline; `data_loss` for one that
+/// is damaged or no database at all; `invalid_input` for a statement that does not parse, does not
+/// fit the database's tables, is not a single one, or whose parameters are not those given;
+/// `failed_precondition` for what the database's rules or its read-only opening forbid;
+/// `limit_exceeded` for a value or a statement too large. `where` is the database.
+class Database {
+ public:
+  virtual ~Database() = default;
+
+  /// Looks at a statement without running it.
+  virtual Result<StatementShape> describe(std::string_view statement, MonotonicTime deadline) = 0;
+
+  /// Runs a statement to its end, or to the last row that `limits` allow.
+  virtual Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
+                             const RunLimits& limits) = 0;
+};
+
+}  // namespace remit::database
