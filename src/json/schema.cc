@@ -1,12 +1,11 @@
-// JSON Schema through the shim: handles, and its statuses as errors.
+// JSON Schema over the shim's validator.
 #include "json/schema.h"
 
 #include <remit_shim_json_schema.h>
 
-#include <cstdint>
 #include <utility>
 
-#include <fmt/format.h>
+#include "base/check.h"
 
 namespace remit::json {
 namespace {
@@ -14,10 +13,30 @@ namespace {
 constexpr std::uint32_t kMaxMismatches = 16;
 
 remit_str shim_text(std::string_view text) {
-  return {text.data(), text.size()};
+  return remit_str{text.data(), text.size()};
 }
+
 std::string owned(remit_str text) {
   return text.size == 0 ? std::string() : std::string(text.data, text.size);
+}
+
+// What the shim said last on this thread. Its messages hold no values.
+Error shim_error(remit_shim_status status) {
+  const std::string message = owned(remit_shim_last_message());
+  Error error{ErrorCode::kInternal, message, owned(remit_shim_last_place())};
+  switch (status) {
+    case REMIT_SHIM_REFUSED:
+      error.code = ErrorCode::kInvalidInput;
+      return error;
+    case REMIT_SHIM_UNSUPPORTED:
+      error.code = ErrorCode::kUnsupported;
+      return error;
+    case REMIT_SHIM_LIMIT:
+      error.code = ErrorCode::kLimitExceeded;
+      return error;
+    default:
+      return REMIT_BUG("the JSON Schema shim: " + message);
+  }
 }
 
 struct FreeMismatches {
@@ -26,23 +45,6 @@ struct FreeMismatches {
   }
 };
 using Mismatches = std::unique_ptr<remit_json_schema_mismatches, FreeMismatches>;
-
-/// Why a schema does not compile.
-Error compile_error(remit_shim_status status) {
-  const std::string message = owned(remit_shim_last_message());
-  const std::string place = owned(remit_shim_last_place());
-  switch (status) {
-    case REMIT_SHIM_REFUSED:
-      return Error{ErrorCode::kInvalidInput, "not a JSON Schema: " + message, place};
-    case REMIT_SHIM_UNSUPPORTED:
-      return Error{ErrorCode::kUnsupported, "JSON Schema not supported: " + message, place};
-    case REMIT_SHIM_LIMIT:
-      return Error{ErrorCode::kLimitExceeded, "JSON Schema too large: " + message, place};
-    default:
-      return REMIT_BUG(
-          fmt::format("JSON Schema compiler failed with status {}: {}", status, quoted(message)));
-  }
-}
 
 }  // namespace
 
@@ -59,33 +61,25 @@ Result<Schema> Schema::compile(const Value& schema) {
   const std::string text = write(schema);
   const remit_json_schema* handle = nullptr;
   const remit_shim_status status = remit_json_schema_compile(shim_text(text), &handle);
-  if (status != REMIT_SHIM_OK) return compile_error(status);
+  if (status != REMIT_SHIM_OK) return shim_error(status);
   return Schema(std::make_shared<const Compiled>(handle));
 }
 
 Result<std::vector<SchemaMismatch>> Schema::validate(const Value& instance) const {
   const std::string text = write(instance);
-  remit_json_schema_mismatches* raw = nullptr;
+  remit_json_schema_mismatches* made = nullptr;
   const remit_shim_status status =
-      remit_json_schema_validate(compiled_->handle, shim_text(text), kMaxMismatches, &raw);
-  const Mismatches found(raw);
-  if (status == REMIT_SHIM_LIMIT) {
-    return Error{ErrorCode::kLimitExceeded, owned(remit_shim_last_message())};
-  }
-  if (status != REMIT_SHIM_OK) {
-    return Error{ErrorCode::kInternal,
-                 fmt::format("JSON Schema validator failed with status {}: {}", status,
-                             quoted(owned(remit_shim_last_message())))};
-  }
+      remit_json_schema_validate(compiled_->handle, shim_text(text), kMaxMismatches, &made);
+  const Mismatches found(made);
+  if (status != REMIT_SHIM_OK) return shim_error(status);
   std::vector<SchemaMismatch> out;
   const std::uint32_t count = remit_json_schema_mismatch_count(found.get());
-  out.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     remit_json_schema_mismatch mismatch{};
-    if (remit_json_schema_mismatch_get(found.get(), i, &mismatch) != REMIT_SHIM_OK) {
-      return REMIT_BUG("a mismatch that was counted is missing");
-    }
-    out.push_back({owned(mismatch.pointer), owned(mismatch.keyword), owned(mismatch.property)});
+    const remit_shim_status got = remit_json_schema_mismatch_get(found.get(), i, &mismatch);
+    if (got != REMIT_SHIM_OK) return shim_error(got);
+    out.push_back(
+        SchemaMismatch{owned(mismatch.pointer), owned(mismatch.keyword), owned(mismatch.property)});
   }
   return out;
 }

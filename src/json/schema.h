@@ -15,7 +15,8 @@ namespace remit::json {
 struct SchemaMismatch {
   std::string instance_pointer;  ///< RFC 6901 pointer into the instance
   std::string keyword;           ///< e.g. `required`, `type`
-  std::string property = {};     ///< the property's name for `required` and `additionalProperties`
+  /// The property's name for `required`, `additionalProperties`, `unevaluatedProperties`.
+  std::string property = {};
 };
 
 /// A compiled JSON Schema, draft by `$schema` (4 to 2020-12), 2020-12 without. Immutable;
