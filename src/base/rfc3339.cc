@@ -2,6 +2,7 @@
 #include "base/rfc3339.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 
@@ -41,22 +42,36 @@ void put(char* out, int width, std::int64_t value) {
   }
 }
 
-// Whether eight bytes match `pattern`, in which `0` stands for any digit and all else for itself.
-bool matches(const char* text, const char* pattern) {
+// Eight bytes of a time: a digit wherever the pattern has `0`, and all else as it stands.
+struct Pattern {
   std::uint64_t bytes = 0;
-  std::uint64_t wanted = 0;
-  std::memcpy(&bytes, text, sizeof bytes);
-  std::memcpy(&wanted, pattern, sizeof wanted);
-  // A digit differs from `0` by 0 to 9; adding what is missing to 128 shows a larger difference in
-  // the top bit of its byte, and no sum carries into the next byte.
-  std::array<unsigned char, sizeof wanted> slack{};
-  for (std::size_t i = 0; i < slack.size(); ++i) slack[i] = pattern[i] == '0' ? 0x76 : 0x7f;
-  std::uint64_t room = 0;
-  std::memcpy(&room, slack.data(), sizeof room);
-  constexpr std::uint64_t kTops = 0x8080808080808080U;
-  const std::uint64_t difference = bytes ^ wanted;
-  return ((difference | ((difference & ~kTops) + room)) & kTops) == 0;
-}
+  // What is missing to 128 from the largest difference that a byte may have from the pattern's.
+  std::uint64_t slack = 0;
+
+  explicit constexpr Pattern(std::string_view text) {
+    std::array<unsigned char, sizeof bytes> characters{};
+    std::array<unsigned char, sizeof bytes> slacks{};
+    for (std::size_t i = 0; i < sizeof bytes; ++i) {
+      characters[i] = static_cast<unsigned char>(text[i]);
+      slacks[i] = text[i] == '0' ? 0x76 : 0x7f;
+    }
+    bytes = std::bit_cast<std::uint64_t>(characters);
+    slack = std::bit_cast<std::uint64_t>(slacks);
+  }
+
+  [[nodiscard]] bool matches(const char* text) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text, sizeof word);
+    // A larger difference shows in the top bit of its byte, and no sum carries into the next byte.
+    constexpr std::uint64_t kTops = 0x8080808080808080U;
+    const std::uint64_t difference = word ^ bytes;
+    return ((difference | ((difference & ~kTops) + slack)) & kTops) == 0;
+  }
+};
+constexpr Pattern kYearMonth("0000-00-");
+constexpr Pattern kDayHourMinute("00T00:00");
+constexpr Pattern kHourMinuteSecond("00:00:00");
+constexpr Pattern kEightDigits("00000000");
 
 int two_digits(const char* text) {
   return (text[0] - '0') * 10 + (text[1] - '0');
@@ -104,7 +119,8 @@ std::string format_rfc3339(WallTime time) {
 bool is_rfc3339(std::string_view text) {
   if (text.size() < 20 || text.size() > 30) return false;
   const char* at = text.data();
-  if (!matches(at, "0000-00-") || !matches(at + 8, "00T00:00") || !matches(at + 11, "00:00:00")) {
+  if (!kYearMonth.matches(at) || !kDayHourMinute.matches(at + 8) ||
+      !kHourMinuteSecond.matches(at + 11)) {
     return false;
   }
   const int month = two_digits(at + 5);
@@ -118,8 +134,9 @@ bool is_rfc3339(std::string_view text) {
   if (text.back() != 'Z') return false;
   if (text.size() == 20) return true;
   if (text[19] != '.' || text.size() == 21) return false;
-  bool all_digits = true;
-  for (std::size_t i = 20; i + 1 < text.size(); ++i) {
+  const bool has_nanoseconds = text.size() == 30;
+  bool all_digits = !has_nanoseconds || kEightDigits.matches(at + 20);
+  for (std::size_t i = has_nanoseconds ? 28 : 20; i + 1 < text.size(); ++i) {
     all_digits &= text[i] >= '0' && text[i] <= '9';
   }
   return all_digits;

@@ -2,6 +2,7 @@
 // line, then the rules of spec/events.md one by one.
 #pragma once
 
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -145,7 +146,9 @@ class NaiveJson {
     const std::string hex = text_.substr(at_, 4);
     if (hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) return std::nullopt;
     at_ += 4;
-    return static_cast<unsigned>(std::stoul(hex, nullptr, 16));
+    unsigned code = 0;
+    std::from_chars(hex.data(), hex.data() + hex.size(), code, 16);
+    return code;
   }
 
   bool code_point(std::string& out) {
@@ -192,8 +195,9 @@ inline std::optional<std::string> print_field(const std::string& key, const Node
   if (is_one_of(integers, key)) {
     if (node.kind != '0' || node.text.find_first_of(".eE") != std::string::npos) return {};
     if (node.text.size() > 17) return {};
-    const long long number = std::stoll(node.text);
-    const long long least = key == "seq" || key == "attempt" ? 1 : key == "events" ? -1 : 0;
+    std::int64_t number = 0;
+    std::from_chars(node.text.data(), node.text.data() + node.text.size(), number);
+    const std::int64_t least = key == "seq" || key == "attempt" ? 1 : key == "events" ? -1 : 0;
     if (number < least || number > kMaxSafeInteger) return {};
     return std::to_string(number);
   }

@@ -54,6 +54,7 @@ __attribute__((target("avx2,bmi,popcnt"))) inline std::uint32_t* write_offsets_b
     std::uint64_t marks, std::uint32_t base, std::uint32_t* out) {
   constexpr int kUsual = 16;
   const int count = std::popcount(marks);
+#pragma GCC unroll 16
   for (int i = 0; i < kUsual; ++i) {
     out[i] = base + static_cast<std::uint32_t>(_tzcnt_u64(marks));
     marks = _blsr_u64(marks);
