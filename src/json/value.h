@@ -33,8 +33,8 @@ class Object {
 
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
   [[nodiscard]] std::vector<Member>& members() { return members_; }
-  [[nodiscard]] std::size_t size() const { return members_.size(); }
-  [[nodiscard]] bool empty() const { return members_.empty(); }
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool empty() const;
 
   friend bool operator==(const Object& left, const Object& right);
 
@@ -89,6 +89,13 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> data_;
 };
 
+// Here, where a member is complete: clang needs it for the distance of two pointers.
+inline std::size_t Object::size() const {
+  return members_.size();
+}
+inline bool Object::empty() const {
+  return members_.empty();
+}
 inline bool operator==(const Object& left, const Object& right) {
   return left.members_ == right.members_;
 }
