@@ -1,3 +1,4 @@
+// The Merkle tree against known roots and against the definition.
 #include "evidence/merkle.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The text forms in an evidence directory: each value has one spelling.
 #include "evidence/roots.h"
 
 #include <gtest/gtest.h>

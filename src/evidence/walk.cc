@@ -213,9 +213,14 @@ class WriterWalk {
       Line line;
       REMIT_TRY_ASSIGN(const bool any, lines.next(line));
       if (!any || line.end == LineEnd::kTorn) {
-        damaged(DamageKind::kLinesCut, paths.lines, out_.end.tree.size() + 1, out_.end.bytes,
-                fmt::format("the file ends here, and entry {} of its roots covers {} lines",
-                            entry.number, entry.extent.lines));
+        const std::uint64_t size = out_.end.bytes + (any ? line.text.size() : 0);
+        const bool is_short = size < entry.extent.bytes;
+        damaged(is_short ? DamageKind::kLinesCut : DamageKind::kLinesAltered, paths.lines,
+                covered + 1, start,
+                fmt::format("the file ends after {} lines and {} bytes, and entry {} of the roots "
+                            "proves {} lines and {} bytes",
+                            out_.end.tree.size(), size, entry.number, entry.extent.lines,
+                            entry.extent.bytes));
         return {};
       }
       if (line.end == LineEnd::kTooLong) {

@@ -40,6 +40,13 @@ class FaultyFileSystem final : public FileSystem {
     fault_ = fault;
     failed_ = false;
   }
+  /// From now on every step fails and does nothing, as for a process that is gone, until `restart`
+  /// or `revive`. What the test still destroys cannot write its last words then.
+  void kill() {
+    fail_at(1, Fault::kCrash);
+    const MutexLock lock(mutex_);
+    failed_ = true;
+  }
   /// No further step fails.
   void heal() { fail_at(0, Fault::kError); }
   /// Whether the chosen step was reached.
@@ -54,8 +61,8 @@ class FaultyFileSystem final : public FileSystem {
     const MutexLock lock(mutex_);
     root_ = survivor(*root_, loss);
   }
-  /// The process dies and the machine lives: locks fall, contents stay.
-  void kill_process() {
+  /// After the process died, and the machine lived: locks fell, contents stay.
+  void revive() {
     heal();
     const MutexLock lock(mutex_);
     root_ = clone(*root_);
