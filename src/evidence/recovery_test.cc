@@ -1,0 +1,354 @@
+// Each operation on the file system fails in turn, processes are killed, power goes: nothing that
+// was acknowledged is ever missing, and what is left verifies.
+#include "evidence/recovery.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "evidence/file_evidence_log.h"
+#include "evidence/layout.h"
+#include "evidence/verify.h"
+#include "tests/support/evidence_events.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/faulty_file_system.h"
+#include "tests/support/seeded_random.h"
+
+namespace remit::evidence {
+namespace {
+
+using event::Event;
+using testing::evidence_lines;
+using testing::FaultyFileSystem;
+using testing::member;
+using testing::request;
+using Fault = FaultyFileSystem::Fault;
+using Loss = FaultyFileSystem::Loss;
+
+constexpr const char* kRoot = "/evidence";
+
+/// What one run of the workload was promised.
+struct Promised {
+  std::vector<std::string> ids;  ///< of acknowledged events, in order
+  bool closed = false;
+};
+
+/// Opens a log, commits one and two events in turn over several segments, appends and publishes in
+/// between, and closes. After the first error everything else must be refused.
+Promised work(FaultyFileSystem& files, std::uint64_t seed) {
+  const testing::FakeClock clock;
+  testing::SeededRandom random(seed);
+  Promised out;
+  auto log = FileEvidenceLog::open(
+      files, clock, random,
+      {.directory = kRoot, .max_segment_bytes = 300, .append_interval = std::chrono::hours(1)});
+  if (!log) return out;
+  bool refused = false;
+  std::vector<std::string> appended;
+  for (int i = 0; i < 8; ++i) {
+    const std::string id = "run" + std::to_string(seed) + "-" + std::to_string(i);
+    const std::vector<Event> events(i % 2 == 0 ? 1 : 2, request(id));
+    if (i == 3) {
+      if ((*log)->append({events, 0})) appended.assign(events.size(), id);
+      continue;
+    }
+    Status done;
+    if (i == 5) {
+      Event published;
+      published.kind = event::EventKind::kPolicyPublished;
+      published.set(event::Field::kRunId, id);
+      done = (*log)->publish(published, 2);
+    } else {
+      done = (*log)->commit({events, i < 5 ? 1U : 2U});
+    }
+    EXPECT_FALSE(done && refused) << "a success after a failure";
+    refused = refused || !done;
+    if (!done) continue;
+    out.ids.insert(out.ids.end(), appended.begin(), appended.end());
+    appended.clear();
+    if (i != 5) out.ids.insert(out.ids.end(), events.size(), id);
+  }
+  EXPECT_NE(static_cast<bool>((*log)->flush()), refused);
+  out.closed = static_cast<bool>((*log)->close());
+  EXPECT_FALSE(out.closed && refused);
+  return out;
+}
+
+/// The ids on disk that belong to run `seed`, in order.
+std::vector<std::string> ids_of(FileSystem& files, std::uint64_t seed) {
+  const std::string start = "run" + std::to_string(seed) + "-";
+  std::vector<std::string> out;
+  for (const std::string& line : evidence_lines(files, kRoot)) {
+    const std::string id = member(line, "invocation_id");
+    if (id.starts_with(start)) out.push_back(id);
+  }
+  return out;
+}
+
+void expect_kept(FileSystem& files, const Promised& promised, std::uint64_t seed,
+                 const std::string& when) {
+  const std::vector<std::string> found = ids_of(files, seed);
+  ASSERT_GE(found.size(), promised.ids.size()) << when;
+  EXPECT_TRUE(std::equal(promised.ids.begin(), promised.ids.end(), found.begin())) << when;
+}
+
+void expect_intact(FileSystem& files, bool all_closed, const std::string& when) {
+  const auto report = verify(files, kRoot);
+  ASSERT_TRUE(report) << when << ": " << report.error().to_string();
+  EXPECT_TRUE(report->intact()) << when << ": " << report->damage->to_string();
+  for (const WriterState& writer : report->writers) {
+    EXPECT_TRUE(writer.closed || !all_closed) << when << ": " << writer.directory;
+    EXPECT_EQ(all_closed ? writer.unrooted_lines + writer.torn_bytes : 0, 0U) << when;
+  }
+}
+
+std::string describe(Fault fault, std::uint64_t step, Loss loss) {
+  return "fault " + std::to_string(static_cast<int>(fault)) + " at step " + std::to_string(step) +
+         ", loss " + std::to_string(static_cast<int>(loss));
+}
+
+/// Fails step `step` of the workload and lets a second process come after it; whether the step was
+/// reached at all.
+bool fail_and_recover(Fault fault, std::uint64_t step, Loss loss) {
+  FaultyFileSystem files;
+  const std::string when = describe(fault, step, loss);
+  files.fail_at(step, fault);
+  const Promised first = work(files, 1);
+  const bool reached = files.has_failed();
+  if (fault == Fault::kCrash) {
+    files.restart(loss);
+  } else {
+    files.heal();
+  }
+  if (!files.info(kRoot)) return reached;  // Not even the directory had come to be.
+  expect_intact(files, false, when + ", before recovery");
+  const Promised second = work(files, 2);
+  EXPECT_TRUE(second.closed) << when;
+  EXPECT_EQ(second.ids.size(), 11U - 1U) << when;
+  expect_kept(files, first, 1, when);
+  expect_kept(files, second, 2, when);
+  expect_intact(files, true, when);
+  return reached;
+}
+
+TEST(Recovery, NothingAcknowledgedIsLostWhicheverStepFails) {
+  for (const Fault fault : {Fault::kError, Fault::kShort}) {
+    std::uint64_t step = 1;
+    while (fail_and_recover(fault, step, Loss::kNothing)) ++step;
+    EXPECT_GT(step, 50U) << "the workload has more steps than that";
+  }
+}
+
+TEST(Recovery, NothingAcknowledgedIsLostWheneverPowerGoes) {
+  for (const Loss loss : {Loss::kNothing, Loss::kHalf, Loss::kEverything}) {
+    std::uint64_t step = 1;
+    while (fail_and_recover(Fault::kCrash, step, loss)) ++step;
+    EXPECT_GT(step, 50U) << "the workload has more steps than that";
+  }
+}
+
+// The case that must fail: a log that acknowledged what it did not sync would be found out.
+TEST(Recovery, TheHarnessSeesWhatIsLost) {
+  FaultyFileSystem files;
+  ASSERT_TRUE(files.make_directory(kRoot));
+  const testing::FakeClock clock;
+  testing::SeededRandom random;
+  auto log = FileEvidenceLog::open(files, clock, random,
+                                   {.directory = kRoot, .append_interval = std::chrono::hours(1)});
+  ASSERT_TRUE(log);
+  ASSERT_TRUE((*log)->append({std::vector<Event>{request("run1-0")}, 0}));
+  files.kill();
+  log->reset();
+  files.restart(Loss::kEverything);
+  EXPECT_TRUE(ids_of(files, 1).empty());
+}
+
+TEST(Recovery, RecoveryItselfMayDieAtEveryStep) {
+  for (const Loss loss : {Loss::kNothing, Loss::kHalf, Loss::kEverything}) {
+    bool reached = true;
+    for (std::uint64_t step = 1; reached; ++step) {
+      FaultyFileSystem files;
+      const testing::FakeClock clock;
+      const Promised promised = [&] {
+        // Dies in the middle of a line of the third segment.
+        Promised out;
+        testing::SeededRandom random(1);
+        auto log = FileEvidenceLog::open(files, clock, random,
+                                         {.directory = kRoot, .max_segment_bytes = 300});
+        for (int i = 0; i < 5; ++i) {
+          const std::string id = "run1-" + std::to_string(i);
+          EXPECT_TRUE((*log)->commit({std::vector<Event>{request(id)}, 0}));
+          out.ids.push_back(id);
+        }
+        files.fail_at(1, Fault::kCrash);
+        EXPECT_FALSE((*log)->commit({std::vector<Event>{request("run1-5")}, 0}));
+        log->reset();
+        files.revive();
+        return out;
+      }();
+      files.fail_at(step, Fault::kCrash);
+      const auto recovered = recover(files, clock, kRoot);
+      reached = files.has_failed();
+      files.restart(loss);
+      const std::string when = describe(Fault::kCrash, step, loss);
+      ASSERT_TRUE(recover(files, clock, kRoot)) << when;
+      expect_kept(files, promised, 1, when);
+      expect_intact(files, true, when);
+      const std::vector<std::string> lines = evidence_lines(files, kRoot);
+      EXPECT_EQ(member(lines.back(), "event"), "evidence.lost") << when;
+      EXPECT_EQ(member(lines.back(), "events"), "-1") << when;
+    }
+  }
+}
+
+/// A log of `commits` single events whose writer died, with `tail` behind its last line.
+void write_dead_log(FaultyFileSystem& files, int commits, const std::string& tail) {
+  const testing::FakeClock clock;
+  testing::SeededRandom random(5);
+  auto log = FileEvidenceLog::open(files, clock, random, {.directory = kRoot});
+  ASSERT_TRUE(log);
+  for (int i = 0; i < commits; ++i) {
+    ASSERT_TRUE((*log)->commit({std::vector<Event>{request("i")}, 0}));
+  }
+  files.kill();
+  log->reset();
+  files.revive();
+  const SegmentFiles paths(std::string{kRoot} + "/writer-000001", 1);
+  const auto lines = files.open_append(paths.lines, OpenMode::kMustExist);
+  ASSERT_TRUE(lines && (*lines)->append(std::as_bytes(std::span{tail})));
+}
+
+TEST(Recovery, CutsATornTailKeepsItAsideAndSaysSo) {
+  for (const std::string& tail :
+       {std::string{"{\"event\":\"tool.req"}, std::string{"\n"}, std::string(5000, '\0'),
+        std::string{"{}\n{}\n"}, std::string(3 * 1024 * 1024, 'x')}) {
+    FaultyFileSystem files;
+    write_dead_log(files, 2, tail);
+    const testing::FakeClock clock;
+    const auto recovered = recover(files, clock, kRoot);
+    ASSERT_TRUE(recovered);
+    ASSERT_EQ(recovered->size(), 1U);
+    EXPECT_EQ(recovered->front().torn_bytes, tail.size());
+    EXPECT_EQ(recovered->front().events, 3U);
+    EXPECT_EQ(files.read("/evidence/writer-000001/000001.torn", tail.size()).value_or(""), tail);
+    const std::vector<std::string> lines = evidence_lines(files, kRoot);
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(member(lines[2], "cause"), "torn_tail");
+    EXPECT_EQ(member(lines[2], "seq"), "3");
+    EXPECT_EQ(member(lines[2], "writer"), member(lines[1], "writer"));
+    expect_intact(files, true, "after recovery");
+    EXPECT_EQ(verify(files, kRoot)->writers[0].remade_roots, 1U);
+    EXPECT_TRUE(recover(files, clock, kRoot)->empty()) << "once is enough";
+  }
+}
+
+TEST(Recovery, SaysOfADeadWriterThatEventsMayBeMissing) {
+  FaultyFileSystem files;
+  write_dead_log(files, 2, "");
+  const testing::FakeClock clock;
+  ASSERT_TRUE(recover(files, clock, kRoot));
+  const std::vector<std::string> lines = evidence_lines(files, kRoot);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(member(lines[2], "cause"), "writer_died");
+  EXPECT_FALSE(files.info("/evidence/writer-000001/000001.torn"));
+  EXPECT_FALSE(files.info("/evidence/writer-000001/lock"));
+}
+
+TEST(Recovery, LeavesADamagedLogAsItIs) {
+  FaultyFileSystem files;
+  write_dead_log(files, 2, "torn");
+  const std::string path = "/evidence/writer-000001/000001.jsonl";
+  std::string bytes = files.read(path, 10'000).value();
+  bytes[20] = static_cast<char>(bytes[20] ^ 1);
+  ASSERT_TRUE(files.replace(path, bytes));
+  const testing::FakeClock clock;
+  testing::SeededRandom random(6);
+  const auto log = FileEvidenceLog::open(files, clock, random, {.directory = kRoot});
+  ASSERT_TRUE(log) << "new evidence is written all the same";
+  ASSERT_EQ((*log)->recovered().size(), 1U);
+  ASSERT_TRUE((*log)->recovered()[0].damage);
+  EXPECT_EQ((*log)->recovered()[0].damage->kind, DamageKind::kLinesAltered);
+  EXPECT_EQ(files.read(path, 10'000).value(), bytes);
+  EXPECT_TRUE(files.info("/evidence/writer-000001/lock"));
+  EXPECT_FALSE(verify(files, kRoot)->intact());
+}
+
+/// Commits from several threads and writes each acknowledged id to `promises`, until killed.
+[[noreturn]] void commit_until_killed(const std::string& directory, const std::string& promises,
+                                      const std::string& name) {
+  PosixFileSystem files;
+  const SystemClock clock;
+  SystemRandom random;
+  auto log = FileEvidenceLog::open(files, clock, random,
+                                   {.directory = directory, .max_segment_bytes = 20'000});
+  if (!log) ::_exit(1);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&, caller] {
+      const auto acknowledged = files.open_append(promises, OpenMode::kMayCreate);
+      for (int i = 0; acknowledged; ++i) {
+        const std::string id = name + "-" + std::to_string(caller) + "-" + std::to_string(i);
+        const std::vector<Event> events(1, request(id));
+        if (!(*log)->commit({events, 0})) ::_exit(1);
+        const std::string line = id + "\n";
+        if (!(*acknowledged)->append(std::as_bytes(std::span{line}))) ::_exit(1);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  ::_exit(1);
+}
+
+TEST(Recovery, NothingAcknowledgedIsLostWhenTheProcessIsKilled) {
+  std::string root = (std::filesystem::temp_directory_path() / "remit-killed-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  const std::string directory = root + "/evidence";
+  const std::string promises = root + "/promises";
+  PosixFileSystem files;
+  const SystemClock clock;
+  testing::SeededRandom moments(3);
+  constexpr int kKills = 20;
+  for (int kill = 0; kill < kKills; ++kill) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) commit_until_killed(directory, promises, "kill" + std::to_string(kill));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 + moments.number(60)));
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
+  }
+  const auto before = verify(files, directory);
+  ASSERT_TRUE(before);
+  EXPECT_TRUE(before->intact()) << before->damage->to_string();
+  ASSERT_TRUE(recover(files, clock, directory));
+  std::set<std::string> kept;
+  for (const std::string& line : evidence_lines(files, directory)) {
+    kept.insert(member(line, "invocation_id"));
+  }
+  std::ifstream acknowledged(promises);
+  std::size_t count = 0;
+  for (std::string id; std::getline(acknowledged, id); ++count) {
+    EXPECT_TRUE(kept.contains(id)) << id;
+  }
+  EXPECT_GT(count, 0U);
+  const auto after = verify(files, directory);
+  ASSERT_TRUE(after);
+  EXPECT_TRUE(after->intact()) << after->damage->to_string();
+  for (const WriterState& writer : after->writers) EXPECT_TRUE(writer.closed);
+  std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace remit::evidence
