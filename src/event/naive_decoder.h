@@ -18,12 +18,12 @@
 
 namespace remit::event::naive {
 
-/// One JSON value.
+/// One JSON value, with its key if it is a member.
 struct Node {
-  char kind = '0';   // { [ " 0 t f n
-  std::string text;  // of a string: its characters; of a number: as written
-  std::vector<std::pair<std::string, Node>> members;
-  std::vector<Node> items;
+  char kind = '0';        ///< `{`, `[`, `"`, `0` for a number, `t`, `f`, `n`
+  std::string text = {};  ///< of a string: its characters; of a number: as written
+  std::string key = {};
+  std::vector<Node> items = {};  ///< of an array or an object
 };
 
 /// JSON into a tree that keeps duplicates.
@@ -57,14 +57,14 @@ class NaiveJson {
     if (next() == '{') return object();
     if (next() == '[') return array();
     if (next() == '"') return string();
-    if (eat("true")) return Node{'t', "", {}, {}};
-    if (eat("false")) return Node{'f', "", {}, {}};
-    if (eat("null")) return Node{'n', "", {}, {}};
+    if (eat("true")) return Node{'t'};
+    if (eat("false")) return Node{'f'};
+    if (eat("null")) return Node{'n'};
     return number();
   }
 
   std::optional<Node> object() {
-    Node node{'{', "", {}, {}};
+    Node node{'{'};
     eat("{");
     space();
     if (eat("}")) return node;
@@ -77,7 +77,8 @@ class NaiveJson {
       space();
       std::optional<Node> member = value();
       if (!member) return std::nullopt;
-      node.members.emplace_back(key->text, *member);
+      member->key = key->text;
+      node.items.push_back(*member);
       space();
     } while (eat(","));
     if (!eat("}")) return std::nullopt;
@@ -85,7 +86,7 @@ class NaiveJson {
   }
 
   std::optional<Node> array() {
-    Node node{'[', "", {}, {}};
+    Node node{'['};
     eat("[");
     space();
     if (eat("]")) return node;
@@ -109,7 +110,7 @@ class NaiveJson {
       if (!eat("+")) eat("-");
       if (digits() == 0) return std::nullopt;
     }
-    return Node{'0', text_.substr(start, at_ - start), {}, {}};
+    return Node{'0', text_.substr(start, at_ - start)};
   }
 
   int digits() {
@@ -119,7 +120,7 @@ class NaiveJson {
   }
 
   std::optional<Node> string() {
-    Node node{'"', "", {}, {}};
+    Node node{'"'};
     eat("\"");
     while (!eat("\"")) {
       if (at_ >= text_.size() || static_cast<unsigned char>(next()) < 0x20) return std::nullopt;
@@ -232,7 +233,8 @@ inline std::optional<std::string> decode_naively(std::string line) {
   std::vector<std::optional<std::string>> fields(kFieldCount);
   std::optional<std::string> kind;
   int ignored = 0;
-  for (const auto& [key, node] : root->members) {
+  for (const Node& node : root->items) {
+    const std::string& key = node.key;
     if (key == "event") {
       if (kind || node.kind != '"') return {};
       kind = node.text;

@@ -40,15 +40,23 @@ inline constexpr auto kNameMasks = make_name_masks();
 
 }  // namespace detail
 
-/// A closed list of at most 64 names. Immutable; made by the compiler, which refuses a list for
-/// which it finds no perfect hash.
+/// A closed list of at most 64 names. Immutable, and made by the compiler, which does not end on a
+/// list that has a name twice.
 template <std::size_t kCount>
 class NameTable {
  public:
   static constexpr std::size_t kNone = 255;
 
   explicit constexpr NameTable(const std::array<std::string_view, kCount>& names) {
-    while (!fill(names)) multiplier_ = multiplier_ * 6364136223846793005U + 1442695040888963407U;
+    std::array<NameWords, kCount> packed{};
+    for (std::size_t i = 0; i < kCount; ++i) packed[i] = pack_name(names[i]);
+    while (!keeps_apart(packed)) {
+      multiplier_ = multiplier_ * 6364136223846793005U + 1442695040888963407U;
+    }
+    for (std::size_t i = 0; i < kCount; ++i) {
+      slots_[slot_of(packed[i])] = {packed[i], static_cast<std::uint32_t>(names[i].size()),
+                                    static_cast<std::uint32_t>(i)};
+    }
   }
 
   /// The index of the name of `length` bytes at `name`, or kNone. Reads kMaxNameBytes from `name`
@@ -87,13 +95,14 @@ class NameTable {
     return static_cast<std::size_t>((mixed * multiplier_) >> 56U);
   }
 
-  constexpr bool fill(const std::array<std::string_view, kCount>& names) {
-    slots_ = {};
-    for (std::size_t i = 0; i < kCount; ++i) {
-      const NameWords words = pack_name(names[i]);
-      Slot& slot = slots_[slot_of(words)];
-      if (slot.index != kNone) return false;
-      slot = {words, static_cast<std::uint32_t>(names[i].size()), static_cast<std::uint32_t>(i)};
+  // Whether the multiplier gives each name a slot of its own.
+  [[nodiscard]] constexpr bool keeps_apart(const std::array<NameWords, kCount>& packed) const {
+    std::array<std::uint64_t, kSlots / 64> taken{};
+    for (const NameWords& words : packed) {
+      const std::size_t slot = slot_of(words);
+      const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+      if ((taken[slot / 64] & bit) != 0) return false;
+      taken[slot / 64] |= bit;
     }
     return true;
   }

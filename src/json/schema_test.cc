@@ -61,7 +61,8 @@ TEST(Schema, NamesPlacesAndProperties) {
 TEST(Schema, MismatchesHoldNoValues) {
   const Schema schema = compiled(
       R"({"properties":{"a":{"type":"integer"},"b":{"enum":["x"]},"c":{"const":1},
-          "d":{"pattern":"^z"},"e":{"format":"date"},"f":{"not":{}},"g":{"items":{"type":"null"}}}})");
+          "d":{"pattern":"^z"},"e":{"format":"date"},"f":{"not":{}},
+          "g":{"items":{"type":"null"}}}})");
   const Result<std::vector<SchemaMismatch>> found = schema.validate(json(
       R"({"a":"hunter2","b":"hunter2","c":"hunter2","d":"hunter2","f":"hunter2","g":["hunter2"]})"));
   ASSERT_TRUE(found);
