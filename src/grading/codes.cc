@@ -96,7 +96,7 @@ constexpr std::array<CodeInfo, kCodeCount> kTable = {{
     {Code::kMissingEffects, "missing_effects", kExecution, kObservability, kSoft, kPresence,
      "the manifest requires an observer of effects and none spoke"},
     {Code::kForbiddenRequest, "forbidden_request", kPlanning, kAgent, kHard, kPresence,
-     "the agent asked for what the case forbids or does not allow"},
+     "the agent asked for something outside its task"},
     {Code::kExpectedRequestAbsent, "expected_request_absent", kPlanning, kAgent, kHard, kPresence,
      "an expected request did not come, or came for another tool or by another route"},
     {Code::kUnexpectedInvocation, "unexpected_invocation", kPlanning, kAgent, kHard, kPresence,

@@ -1,0 +1,75 @@
+// Memory that only grows: small things by 32-bit references, without an allocation for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+
+namespace remit::grading {
+
+/// Names 8 bytes or more in an Arena; 0 names nothing.
+using Ref = std::uint32_t;
+
+/// Chunks of memory that are given out from front to back and freed together. What it gave out
+/// stays where it is. Not thread-safe.
+class Arena {
+ public:
+  /// Room for `bytes`, aligned to 8; 0 beyond kLargest or once kMaxGraderBytes are used.
+  Ref allocate(std::size_t bytes) {
+    if (bytes > kLargest) return 0;
+    const std::size_t units = (bytes + kUnit - 1) / kUnit;
+    if (next_ + units > kChunkUnits && !add_chunk()) return 0;
+    const auto ref = static_cast<Ref>((chunks_.size() - 1) * kChunkUnits + next_);
+    next_ += units;
+    return ref;
+  }
+
+  [[nodiscard]] char* at(Ref ref) const {
+    return chunks_[ref / kChunkUnits].get() + (ref % kChunkUnits) * kUnit;
+  }
+
+  /// Keeps a copy of `text`; 0 if there is no room for it.
+  Ref keep(std::string_view text) {
+    const Ref ref = allocate(sizeof(std::uint32_t) + text.size());
+    if (ref == 0) return 0;
+    char* out = at(ref);
+    const auto size = static_cast<std::uint32_t>(text.size());
+    std::memcpy(out, &size, sizeof size);
+    std::memcpy(out + sizeof size, text.data(), text.size());
+    return ref;
+  }
+
+  /// The text that `keep` kept; empty for 0.
+  [[nodiscard]] std::string_view text(Ref ref) const {
+    if (ref == 0) return {};
+    const char* from = at(ref);
+    std::uint32_t size = 0;
+    std::memcpy(&size, from, sizeof size);
+    return {from + sizeof size, size};
+  }
+
+  static constexpr std::size_t kChunkBytes = std::size_t{4} << 20U;
+
+ private:
+  static constexpr std::size_t kUnit = 8;
+  static constexpr std::size_t kChunkUnits = kChunkBytes / kUnit;
+  static constexpr std::size_t kLargest = kChunkBytes - kUnit;
+  static_assert(kMaxGraderBytes / kUnit <= std::size_t{1} << 32U, "a Ref reaches all of it");
+
+  bool add_chunk() {
+    if ((chunks_.size() + 1) * kChunkBytes > kMaxGraderBytes) return false;
+    next_ = chunks_.empty() ? 1 : 0;  // unit 0 of the first chunk is the reference to nothing
+    chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunkBytes));
+    return true;
+  }
+
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t next_ = kChunkUnits;
+};
+
+}  // namespace remit::grading

@@ -1,0 +1,334 @@
+// From events to a grade: reading, then judging everything that was read.
+#include "grading/grading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "grading/casebook.h"
+#include "grading/judge.h"
+#include "grading/record_store.h"
+#include "grading/run_facts.h"
+#include "grading/scope.h"
+
+namespace remit::grading {
+namespace {
+
+Finding run_finding(Code code, std::string_view detail) {
+  const CodeInfo& info = code_info(code);
+  Finding out;
+  out.code = code;
+  out.verdict = info.verdict;
+  out.owner = info.owner;
+  out.value = info.soft ? Value::kUndetermined : Value::kFailed;
+  out.message = info.meaning;
+  if (!detail.empty()) out.message.append(": ").append(detail);
+  return out;
+}
+
+// Those of the run, then of cases, then of invocations; the first contradicted fact first.
+bool stands_first(const Finding& left, const Finding& right) {
+  const auto key = [](const Finding& one) {
+    return std::tie(one.invocation_id, one.case_id, one.owner, one.code, one.events, one.expected,
+                    one.recorded, one.message);
+  };
+  return key(left) < key(right);
+}
+
+}  // namespace
+
+struct Grader::State {
+  explicit State(Criteria wanted) : criteria(std::move(wanted)), store(criteria.hash_seed) {}
+
+  const Manifest* manifest() const { return criteria.manifest ? &*criteria.manifest : nullptr; }
+  void find_in_logs();
+  void find_repeats();
+  void find_missing_ids(bool has_loss);
+  void judge_all(Grade& grade);
+  void conclude(Grade& grade, const ByVerdict<VerdictResult>& outside);
+  void list(Grade& grade);
+
+  Criteria criteria;
+  RecordStore store;
+  std::vector<Finding> findings;
+  std::unordered_set<std::string_view> expected_ids;
+  std::vector<InvocationGrade> invocations;
+};
+
+Grader::Grader(Criteria criteria) : state_(std::make_unique<State>(std::move(criteria))) {}
+Grader::~Grader() = default;
+Grader::Grader(Grader&&) noexcept = default;
+Grader& Grader::operator=(Grader&&) noexcept = default;
+
+Status Grader::begin_source(std::string_view input, std::string_view source) {
+  if (state_->store.begin_source(input, source)) return {};
+  return Error{ErrorCode::kLimitExceeded,
+               fmt::format("a run may have at most {} files", kMaxTraceSources),
+               std::string(source)};
+}
+
+Status Grader::add(const event::Event& event, const trace::Line& line) {
+  if (state_->store.add(event, line)) return {};
+  return Error{
+      ErrorCode::kLimitExceeded,
+      fmt::format("the run does not fit into the grader's {} GiB", kMaxGraderBytes >> 30U)};
+}
+
+void Grader::add_malformed(const Error& error, std::uint64_t offset) {
+  Finding finding =
+      run_finding(Code::kMalformedEvent, fmt::format("byte {}: {}", offset, error.message));
+  const std::uint64_t place = state_->store.place(offset);
+  finding.events.push_back(state_->store.unwritten_position(place));
+  state_->findings.push_back(std::move(finding));
+}
+
+void Grader::add_altered(std::string_view input, const Error& error) {
+  Finding finding = run_finding(Code::kEvidenceAltered, error.to_string());
+  finding.events.push_back({std::string(input), 0, false});
+  state_->findings.push_back(std::move(finding));
+}
+
+// What the writers' logs say of themselves (REQ-EV-040, REQ-GR-070 to 074).
+void Grader::State::find_in_logs() {
+  for (std::uint32_t w = 0; w < store.writers().size(); ++w) {
+    const WriterLog& log = store.writers()[w];
+    const std::string writer = quoted(log.name);
+    std::int64_t expected = 1;
+    for (const NumberSet::Range& range : log.numbers.ranges()) {
+      if (range.first > expected) {
+        Finding gap = run_finding(
+            Code::kSequenceGap,
+            range.first - expected == 1
+                ? fmt::format("{} of writer {}", expected, writer)
+                : fmt::format("{} to {} of writer {}", expected, range.first - 1, writer));
+        gap.expected = std::to_string(expected);
+        gap.recorded = std::to_string(range.first);
+        gap.events.push_back({log.name, static_cast<std::uint64_t>(range.first), true});
+        findings.push_back(std::move(gap));
+      }
+      expected = range.last + 1;
+    }
+    for (const Admission& one : log.admissions) {
+      const std::string_view cause = store.text(one.cause);
+      Finding lost =
+          run_finding(Code::kEvidenceLost,
+                      fmt::format("writer {} lost {}{}", writer,
+                                  one.events < 0 ? "an unknown number" : std::to_string(one.events),
+                                  cause.empty() ? "" : fmt::format(", {}", quoted(cause))));
+      lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place));
+      findings.push_back(std::move(lost));
+    }
+    for (const RunFinished& one : log.finished) {
+      const auto compare = [&](const char* what, std::optional<std::int64_t> stated,
+                               std::uint64_t seen) {
+        if (!stated || static_cast<std::uint64_t>(*stated) <= seen) return;
+        Finding lost =
+            run_finding(Code::kEvidenceLost, fmt::format("writer {} wrote more {}", writer, what));
+        lost.expected = fmt::format("{} {}", *stated, what);
+        lost.recorded = fmt::format("{} {}", seen, what);
+        lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place));
+        findings.push_back(std::move(lost));
+      };
+      compare("events", one.events, one.seen_events);
+      compare("invocations", one.invocations, one.seen_invocations);
+    }
+  }
+}
+
+// Lines that came again and belong to no invocation that was seen.
+void Grader::State::find_repeats() {
+  for (const Repeat& one : store.repeats()) {
+    if (one.invocation != RecordStore::kNone) continue;
+    Finding finding =
+        run_finding(one.is_verified ? Code::kConflictingRepeat : Code::kUnverifiedRepeat, "");
+    finding.events.push_back(store.position(one.writer, true, one.seq, one.place));
+    findings.push_back(std::move(finding));
+  }
+}
+
+// Expected ids of which nothing was seen; without a manifest their absence is planning's too.
+void Grader::State::find_missing_ids(bool has_loss) {
+  if (!criteria.expected_ids) return;
+  for (const std::string& id : *criteria.expected_ids) {
+    if (!expected_ids.insert(id).second || store.find(id) != RecordStore::kNone) continue;
+    Finding missing = run_finding(Code::kMissingInvocation, "");
+    missing.invocation_id = id;
+    if (has_loss) missing.value = Value::kUndetermined;
+    findings.push_back(std::move(missing));
+    if (criteria.manifest) continue;
+    Finding absent = run_finding(Code::kExpectedRequestAbsent, "");
+    absent.invocation_id = id;
+    absent.consequence = true;
+    findings.push_back(std::move(absent));
+  }
+}
+
+void Grader::State::judge_all(Grade& grade) {
+  const RunFacts facts(store, manifest());
+  Casebook cases(manifest(), store);
+  Scope scope(criteria, store);
+  CallView call;
+  const auto count = static_cast<std::uint32_t>(store.invocations().size());
+  if (cases.has_cases()) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      call.fill(store, i);
+      cases.enter(call);
+    }
+    cases.match();
+  }
+  find_in_logs();
+  find_repeats();
+  find_missing_ids(facts.has_loss());
+  Judge judge(store, facts, manifest(), findings);
+  ByVerdict<VerdictResult> outside;  // of cases; the populations are those of the run
+  for (const Verdict verdict : kVerdicts) outside[verdict].value = Value::kPassed;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    call.fill(store, i);
+    Assignment assignment;
+    assignment.of_case = cases.case_of(i);
+    assignment.entry = cases.entry_of(i);
+    assignment.misnamed = cases.misnamed_of(i);
+    assignment.is_judged_by_ids = manifest() == nullptr && criteria.expected_ids.has_value();
+    assignment.is_expected_id = expected_ids.contains(call.id);
+    const std::size_t before = findings.size();
+    const ByVerdict<Value> verdicts = judge.judge(call, assignment);
+    grade.population.allowed += call.is_allowed ? 1U : 0U;
+    grade.population.denied += call.is_denied ? 1U : 0U;
+    grade.population.started += call.starts.empty() ? 0U : 1U;
+    grade.population.finished += call.finishes.empty() ? 0U : 1U;
+    for (const Verdict verdict : kVerdicts) {
+      if (verdicts[verdict] == Value::kNotExercised) continue;
+      ++outside[verdict].population;
+      if (assignment.of_case != nullptr) continue;
+      outside[verdict].value = worse(outside[verdict].value, verdicts[verdict]);
+    }
+    if (assignment.of_case != nullptr) cases.count(call, verdicts);
+    scope.count(call, assignment);
+    if (findings.size() == before && !criteria.list_all) continue;
+    InvocationGrade& one = invocations.emplace_back();
+    one.invocation_id = std::string(call.id);
+    one.verdicts = verdicts;
+    if (assignment.of_case != nullptr) {
+      one.case_id = assignment.of_case->id;
+    } else if (call.case_id != 0) {
+      one.case_id = std::string(store.text(call.case_id));
+    }
+  }
+  grade.cases = cases.conclude(facts.has_loss(), findings);
+  conclude(grade, outside);
+  grade.scope = scope.sentences(cases, judge);
+}
+
+// REQ-GR-003 and 004.
+void Grader::State::conclude(Grade& grade, const ByVerdict<VerdictResult>& outside) {
+  grade.verdicts = outside;
+  for (const Verdict verdict : kVerdicts) {
+    VerdictResult& result = grade.verdicts[verdict];
+    for (const CaseGrade& one : grade.cases) {
+      result.value = worse(result.value, one.verdicts[verdict].value);
+    }
+    if (result.population == 0) result.value = worse(result.value, Value::kNotExercised);
+  }
+  for (const Finding& finding : findings) {
+    const bool is_of_run =
+        !finding.case_id &&
+        (!finding.invocation_id || store.find(*finding.invocation_id) == RecordStore::kNone);
+    if (!is_of_run) continue;
+    VerdictResult& result = grade.verdicts[finding.verdict];
+    result.value = worse(result.value, finding.value);
+  }
+  grade.blocking = criteria.contract.blocking;
+  grade.gate = Gate::kPassed;
+  for (const Verdict verdict : kVerdicts) {
+    if (!grade.blocking[verdict]) continue;
+    const Value value = grade.verdicts[verdict].value;
+    if (value == Value::kFailed) {
+      grade.gate = Gate::kFailed;
+      break;
+    }
+    if (value != Value::kPassed) grade.gate = Gate::kUndetermined;
+  }
+  grade.advisory = criteria.advisory;
+  grade.exit_code = criteria.advisory ? 0 : exit_code_of(grade.gate);
+}
+
+// Sorts the findings and tells each invocation and case which are its own.
+void Grader::State::list(Grade& grade) {
+  std::sort(findings.begin(), findings.end(), stands_first);
+  grade.findings = std::move(findings);
+  std::sort(invocations.begin(), invocations.end(),
+            [](const auto& a, const auto& b) { return a.invocation_id < b.invocation_id; });
+  grade.invocations = std::move(invocations);
+  std::unordered_map<std::string_view, InvocationGrade*> by_id;
+  for (InvocationGrade& one : grade.invocations) by_id.emplace(one.invocation_id, &one);
+  std::unordered_map<std::string_view, CaseGrade*> by_case;
+  for (CaseGrade& one : grade.cases) by_case.emplace(one.case_id, &one);
+  for (std::size_t i = 0; i < grade.findings.size(); ++i) {
+    const Finding& finding = grade.findings[i];
+    if (finding.case_id) {
+      if (const auto found = by_case.find(*finding.case_id); found != by_case.end()) {
+        found->second->findings.push_back(i);
+      }
+    }
+    if (!finding.invocation_id) continue;
+    const auto found = by_id.find(*finding.invocation_id);
+    if (found == by_id.end()) continue;
+    InvocationGrade& one = *found->second;
+    one.findings.push_back(i);
+    one.owner = one.owner ? std::min(*one.owner, finding.owner) : finding.owner;
+  }
+}
+
+Grade Grader::finish() {
+  State& state = *state_;
+  Grade grade;
+  state.store.settle();
+  grade.population = state.store.population();
+  state.judge_all(grade);
+  state.list(grade);
+  return grade;
+}
+
+Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
+  std::stable_sort(evidence.inputs.begin(), evidence.inputs.end(),
+                   [](const auto& left, const auto& right) { return left.name < right.name; });
+  Grader grader(std::move(criteria));
+  event::Decoder decoder;
+  const auto named = [](const std::string& source, Error error) {
+    if (error.where.empty()) error.where = source;
+    return error;
+  };
+  const auto read = [&](ReadFile& file, const std::string& input,
+                        const std::string& source) -> Status {
+    REMIT_TRY(grader.begin_source(input, source));
+    trace::EventReader reader(file, decoder);
+    for (;;) {
+      REMIT_TRY_ASSIGN(const trace::Item item, reader.next());
+      if (item == trace::Item::kEnd) return {};
+      if (item == trace::Item::kMalformed) {
+        grader.add_malformed(reader.error(), reader.error_offset());
+      } else {
+        REMIT_TRY(grader.add(reader.event(), reader.line()));
+      }
+    }
+  };
+  for (trace::Input& input : evidence.inputs) {
+    if (input.stream != nullptr) {
+      Status status = read(*input.stream, input.name, input.name);
+      if (!status) return named(input.name, std::move(status).error());
+    }
+    for (const std::string& path : input.paths) {
+      REMIT_TRY_ASSIGN(const std::unique_ptr<ReadFile> file, files.open_read(path));
+      Status status = read(*file, input.name, path);
+      if (!status) return named(path, std::move(status).error());
+    }
+  }
+  for (const Alteration& one : evidence.alterations) grader.add_altered(one.input, one.error);
+  return grader.finish();
+}
+
+}  // namespace remit::grading

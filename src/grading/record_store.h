@@ -1,0 +1,124 @@
+// Everything that is remembered of a run while it is read: invocations, their events, the writers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "event/event.h"
+#include "grading/arena.h"
+#include "grading/grade.h"
+#include "grading/record.h"
+#include "grading/text_table.h"
+#include "grading/writer_log.h"
+#include "trace/line_reader.h"
+
+namespace remit::grading {
+
+/// One invocation: its id and the chain of its events.
+struct Invocation {
+  Ref id = 0;
+  Ref first = 0;
+  Ref last = 0;
+  std::uint32_t count = 0;
+};
+
+/// A line that came under a number already used, and was therefore not graded.
+struct Repeat {
+  std::uint32_t writer = 0;
+  std::int64_t seq = 0;
+  std::uint64_t place = 0;
+  bool is_verified = false;      ///< it differs from the first; else that is too old to compare
+  std::uint32_t invocation = 0;  ///< of the first line; of this one if not verified; or kNone
+  Ref invocation_id = 0;         ///< of this line if not verified, until `settle`
+};
+
+/// Takes events in the order of reading. Drops repeats, orders nothing, judges nothing. In the
+/// steady state it allocates nothing per event. Not thread-safe.
+class RecordStore {
+ public:
+  explicit RecordStore(std::uint64_t seed);
+
+  /// False beyond kMaxTraceSources.
+  bool begin_source(std::string_view input, std::string_view source);
+  /// False where memory is full.
+  bool add(const event::Event& event, const trace::Line& line);
+
+  /// Ranks writers by name and finds what their logs lost. Once, after the last event.
+  void settle();
+
+  [[nodiscard]] const std::vector<Invocation>& invocations() const { return invocations_; }
+  [[nodiscard]] const std::vector<WriterLog>& writers() const { return writers_; }
+  /// Sorted by invocation.
+  [[nodiscard]] const std::vector<Repeat>& repeats() const { return repeats_; }
+  [[nodiscard]] const Population& population() const { return population_; }
+  /// Number of events of a kind that were read, repeats not counted.
+  [[nodiscard]] std::uint64_t count(event::EventKind kind) const {
+    return kind_counts_[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] std::string_view text(Ref ref) const { return arena_.text(ref); }
+  [[nodiscard]] const EventRecord& record(Ref ref) const {
+    return *reinterpret_cast<const EventRecord*>(arena_.at(ref));
+  }
+  /// Index of the invocation with this id, or `kNone`.
+  [[nodiscard]] std::uint32_t find(std::string_view id) const;
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  /// The reference that equal texts of interned facts have.
+  Ref intern(std::string_view text) { return texts_.intern(text); }
+  /// The current source, for what is no event.
+  [[nodiscard]] std::uint64_t place(std::uint64_t offset) const {
+    return Place::of(sources_.size() - 1, offset);
+  }
+  /// Where a line stands that no writer and number name.
+  [[nodiscard]] Position unwritten_position(std::uint64_t place) const;
+  [[nodiscard]] Position position(std::uint32_t writer, bool is_numbered, std::int64_t seq,
+                                  std::uint64_t place) const;
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return hash_text(text, seed); }
+    std::uint64_t seed;
+  };
+  using WriterIndex = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
+
+  enum class Repetition : std::uint8_t { kFresh, kRepeated };
+
+  std::uint32_t writer_of(const event::Event& event);
+  std::uint32_t add_writer(std::string_view name, bool is_anonymous);
+  Repetition check_repeat(std::uint32_t writer, const event::Event& event, std::uint64_t place,
+                          std::uint64_t hash);
+  std::uint32_t invocation_of(std::string_view id);
+  void grow_index();
+  bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
+              std::uint64_t place);
+  Ref keep(Fact fact, std::string_view text, const EventRecord* last);
+  void declare(WriterLog& log, const event::Event& event, std::uint64_t place);
+  void count_before_finishes();
+  void find_losses(WriterLog& log) const;
+
+  Arena arena_;
+  TextTable texts_;
+  std::uint64_t seed_;
+  std::vector<Invocation> invocations_;
+  std::vector<std::uint64_t> index_;  // hash in the high half, index + 1 in the low one
+  std::uint32_t latest_ = kNone;      // invocation of the last call event
+  std::vector<WriterLog> writers_;
+  WriterIndex named_;
+  WriterIndex anonymous_;  // by input
+  std::uint32_t latest_writer_ = kNone;
+  std::uint32_t source_writer_ = kNone;  // the anonymous one of the current input
+  std::string input_;
+  std::vector<std::string> sources_;
+  std::vector<Repeat> repeats_;
+  Population population_;
+  std::array<std::uint64_t, event::kEventKindCount> kind_counts_{};
+  std::array<Ref, kFactCount> recent_facts_{};
+};
+
+}  // namespace remit::grading

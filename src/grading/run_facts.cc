@@ -1,0 +1,87 @@
+// Facts of the run: what is finished, what was lost, what may decide.
+#include "grading/run_facts.h"
+
+#include <algorithm>
+
+namespace remit::grading {
+
+RunFacts::RunFacts(RecordStore& store, const Manifest* manifest) : store_(store) {
+  if (manifest != nullptr) {
+    for (const PinnedPolicy& policy : manifest->policies) {
+      policies_.push_back({store.intern(policy.version), store.intern(policy.digest.value_or(""))});
+    }
+  }
+  for (std::size_t i = 0; i < reasons_.size(); ++i) {
+    reasons_[i] = store.intern(access::reason_name(static_cast<access::ReasonCode>(i)));
+  }
+  for (const WriterLog& log : store.writers()) {
+    has_loss_ |= !log.losses.empty();
+    std::optional<OrderKey>& last = finished_.emplace_back();
+    for (const RunFinished& one : log.finished) {
+      if (one.run_id == 0) {
+        last = one.key;
+      } else {
+        finished_runs_.push_back(one.run_id);
+      }
+      if (one.source == 0) continue;
+      if (one.run_id == 0) {
+        is_spied_ = true;
+      } else {
+        spied_runs_.push_back(one.run_id);
+      }
+    }
+  }
+  std::sort(finished_runs_.begin(), finished_runs_.end());
+  std::sort(spied_runs_.begin(), spied_runs_.end());
+}
+
+std::optional<access::ReasonCode> RunFacts::reason(Ref text) const {
+  const auto found = std::find(reasons_.begin(), reasons_.end(), text);
+  if (found == reasons_.end()) return std::nullopt;
+  return static_cast<access::ReasonCode>(found - reasons_.begin());
+}
+
+bool RunFacts::is_run_finished(const CallView& call) const {
+  return std::all_of(call.events.begin(), call.events.end(), [&](const EventRecord* event) {
+    const Ref own = event->fact(Fact::kRunId);
+    const Ref run = own != 0 ? own : call.run_id;
+    if (std::binary_search(finished_runs_.begin(), finished_runs_.end(), run)) return true;
+    const std::optional<OrderKey>& finish = finished_[event->writer];
+    return finish && event->key() < *finish;
+  });
+}
+
+bool RunFacts::has_closed_spy(const CallView& call) const {
+  return is_spied_ || std::binary_search(spied_runs_.begin(), spied_runs_.end(), call.run_id);
+}
+
+bool RunFacts::is_touched_by_loss(const CallView& call) const {
+  if (!has_loss_) return false;
+  for (std::size_t i = 0; i < call.events.size(); ++i) {
+    const EventRecord& first = *call.events[i];
+    if (i > 0 && call.events[i - 1]->writer == first.writer) continue;
+    const WriterLog& log = store_.writers()[first.writer];
+    if (log.losses.empty()) continue;
+    std::optional<OrderKey> closed;  // in this writer's log
+    for (std::size_t k = i; k < call.events.size() && call.events[k]->writer == first.writer; ++k) {
+      const EventRecord& event = *call.events[k];
+      const bool closes = event.kind == event::EventKind::kExecutorFinish ||
+                          event.kind == event::EventKind::kPermitUnspent ||
+                          (call.is_denied && event.decision == DecisionWord::kDeny);
+      if (closes) {
+        closed = event.key();
+        break;
+      }
+    }
+    const bool begins_late = first.kind != event::EventKind::kToolRequest;
+    // The losses are sorted by `before`, and `after` is the earliest from there on.
+    const auto next =
+        std::upper_bound(log.losses.begin(), log.losses.end(), first.key(),
+                         [](const OrderKey& key, const Loss& loss) { return key < loss.before; });
+    if (next != log.losses.end() && !(closed && *closed <= next->after)) return true;
+    if (begins_late && next != log.losses.begin()) return true;
+  }
+  return false;
+}
+
+}  // namespace remit::grading

@@ -1,0 +1,38 @@
+// What a grade does not say: the sentences under which its verdicts are to be read (REQ-GR-085).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "grading/call_view.h"
+#include "grading/casebook.h"
+#include "grading/grading.h"
+#include "grading/judge.h"
+#include "grading/record_store.h"
+
+namespace remit::grading {
+
+/// Collects what was and was not exercised, and puts it into sentences. Not thread-safe.
+class Scope {
+ public:
+  /// Both outlive this.
+  Scope(const Criteria& criteria, const RecordStore& store) : criteria_(criteria), store_(store) {}
+
+  void count(const CallView& call, const Assignment& assignment);
+  [[nodiscard]] std::vector<std::string> sentences(const Casebook& cases, const Judge& judge) const;
+
+ private:
+  void say_planning(const Casebook& cases, std::vector<std::string>& out) const;
+  void say_pinned(std::vector<std::string>& out) const;
+  void say_routes(std::vector<std::string>& out) const;
+
+  const Criteria& criteria_;
+  const RecordStore& store_;
+  std::unordered_set<Ref> routes_;
+  std::uint64_t without_route_ = 0;
+  std::uint64_t without_case_ = 0;
+};
+
+}  // namespace remit::grading

@@ -1,0 +1,112 @@
+// What is known of one writer's log: which numbers came, which came again, what it declared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/record.h"
+
+namespace remit::grading {
+
+/// A set of sequence numbers as sorted, disjoint, not adjacent ranges. Numbers in order cost
+/// nothing.
+class NumberSet {
+ public:
+  struct Range {
+    std::int64_t first, last;
+  };
+
+  /// False if the number was there already.
+  bool add(std::int64_t number);
+  [[nodiscard]] bool contains(std::int64_t number) const;
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+/// The hashes of the lines within kRepeatWindow below the highest number. Memory grows with what
+/// was put, not with how far apart the numbers are.
+class RecentLines {
+ public:
+  static constexpr std::uint32_t kNoInvocation = 0xfffffffe;
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::int64_t number = 0;
+    std::uint32_t invocation = kEmpty;
+  };
+
+  /// Each number once. One that is too old already is not kept.
+  void put(std::int64_t number, std::uint64_t hash, std::uint32_t invocation);
+  /// The line of this number; null if it is too old.
+  [[nodiscard]] const Entry* find(std::int64_t number) const;
+
+ private:
+  static constexpr std::uint32_t kEmpty = 0xffffffff;
+  static constexpr std::size_t kFirstSlots = 16;
+  static constexpr std::size_t kLastSlots = static_cast<std::size_t>(kRepeatWindow);
+  static_assert((kLastSlots & (kLastSlots - 1)) == 0);
+
+  void insert(const Entry& entry);
+  void grow();
+
+  std::vector<Entry> slots_;
+  std::size_t used_ = 0;
+  std::int64_t highest_ = 0;
+};
+
+/// Events of one writer that its log lost, somewhere between two positions. In `WriterLog::losses`,
+/// sorted by `before`, `after` is the earliest of this loss and those behind it.
+struct Loss {
+  OrderKey after;
+  OrderKey before;
+};
+
+struct Publication {
+  OrderKey key;
+  Ref version = 0;
+  Ref digest = 0;
+};
+
+struct RunFinished {
+  OrderKey key;
+  std::uint64_t place = 0;
+  bool is_numbered = false;
+  Ref run_id = 0;
+  Ref source = 0;
+  std::optional<std::int64_t> invocations, events;
+  std::uint64_t seen_invocations = 0;  ///< filled in when everything was read
+  std::uint64_t seen_events = 0;
+};
+
+/// An `evidence.lost`.
+struct Admission {
+  OrderKey key;
+  std::uint64_t place = 0;
+  bool is_numbered = false;
+  std::int64_t events = -1;
+  Ref cause = 0;
+};
+
+struct WriterLog {
+  std::string name;           ///< the writer's id, or the name of an input
+  bool is_anonymous = false;  ///< events without `writer` in one input
+  std::uint32_t rank = 0;     ///< by name, whatever the order of reading
+  std::int64_t last_seq = 0;
+  NumberSet numbers;
+  RecentLines recent;
+  std::vector<Publication> publications;
+  std::vector<RunFinished> finished;
+  std::vector<Admission> admissions;
+  std::vector<OrderKey> other_events;  ///< those that belong to no invocation
+  std::vector<Loss> losses;            ///< filled in when everything was read
+
+  [[nodiscard]] OrderKey key_of(bool is_numbered, std::int64_t seq, std::uint64_t place) const {
+    return is_numbered ? OrderKey{seq, 0} : OrderKey{last_seq, place};
+  }
+};
+
+}  // namespace remit::grading

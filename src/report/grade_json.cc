@@ -1,0 +1,240 @@
+// Writing `remit.grade/1`.
+#include "report/grade_json.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+
+namespace remit::report {
+namespace {
+
+using grading::Finding;
+using grading::Grade;
+using grading::Value;
+using grading::Verdict;
+using grading::VerdictResult;
+
+/// Appends members and items, with their commas.
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+
+  void open(char bracket) {
+    out_ += bracket;
+    needs_comma_ = false;
+  }
+  void close(char bracket) {
+    out_ += bracket;
+    needs_comma_ = true;
+  }
+  void item() {
+    if (needs_comma_) out_ += ',';
+    needs_comma_ = true;
+  }
+  void item_on_line(std::string_view indent) {
+    item();
+    out_.append("\n").append(indent);
+  }
+  void key(std::string_view name) {
+    item();
+    json::write_string(name, out_);
+    out_ += ':';
+    needs_comma_ = false;
+  }
+  void text(std::string_view value) {
+    json::write_string(value, out_);
+    needs_comma_ = true;
+  }
+  void text_or_null(const std::optional<std::string>& value) {
+    if (value) return text(*value);
+    out_ += "null";
+    needs_comma_ = true;
+  }
+  template <class T>
+  void plain(T value) {
+    fmt::format_to(std::back_inserter(out_), "{}", value);
+    needs_comma_ = true;
+  }
+  void member(std::string_view name, std::string_view value) {
+    key(name);
+    text(value);
+  }
+  void break_line() {
+    item();
+    out_ += "\n ";
+    needs_comma_ = false;
+  }
+
+ private:
+  std::string& out_;
+  bool needs_comma_ = false;
+};
+
+void write_position(const grading::Position& position, Writer& out) {
+  out.item();
+  out.open('{');
+  out.member(position.by_sequence ? "writer" : "input", position.source);
+  out.key(position.by_sequence ? "seq" : "byte");
+  out.plain(position.at);
+  out.close('}');
+}
+
+void write_finding(const Finding& finding, Writer& out) {
+  out.open('{');
+  out.member("code", grading::code_info(finding.code).name);
+  out.key("invocation_id");
+  out.text_or_null(finding.invocation_id);
+  out.key("case_id");
+  out.text_or_null(finding.case_id);
+  out.member("verdict", grading::verdict_name(finding.verdict));
+  out.member("value", grading::value_name(finding.value));
+  out.member("owner", grading::owner_name(finding.owner));
+  if (finding.consequence) {
+    out.key("consequence");
+    out.plain(true);
+  }
+  out.key("expected");
+  out.text_or_null(finding.expected);
+  out.key("recorded");
+  out.text_or_null(finding.recorded);
+  out.key("events");
+  out.open('[');
+  for (const grading::Position& position : finding.events) write_position(position, out);
+  out.close(']');
+  out.member("message", finding.message);
+  out.close('}');
+}
+
+void write_findings(const Grade& grade, const std::vector<std::size_t>& indices,
+                    std::string_view indent, Writer& out) {
+  out.key("findings");
+  out.open('[');
+  for (const std::size_t index : indices) {
+    out.item_on_line(indent);
+    write_finding(grade.findings[index], out);
+  }
+  out.close(']');
+}
+
+void write_results(const grading::ByVerdict<VerdictResult>& results, Writer& out) {
+  out.key("verdicts");
+  out.open('{');
+  for (const Verdict verdict : grading::kVerdicts) {
+    out.key(grading::verdict_name(verdict));
+    out.open('{');
+    out.member("value", grading::value_name(results[verdict].value));
+    out.key("population");
+    out.plain(results[verdict].population);
+    out.close('}');
+  }
+  out.close('}');
+}
+
+void write_invocation(const Grade& grade, const grading::InvocationGrade& one, Writer& out) {
+  out.open('{');
+  out.member("invocation_id", one.invocation_id);
+  out.key("case_id");
+  out.text_or_null(one.case_id);
+  if (one.owner) out.member("owner", grading::owner_name(*one.owner));
+  out.key("verdicts");
+  out.open('{');
+  for (const Verdict verdict : grading::kVerdicts) {
+    out.member(grading::verdict_name(verdict), grading::value_name(one.verdicts[verdict]));
+  }
+  out.close('}');
+  write_findings(grade, one.findings, "   ", out);
+  out.close('}');
+}
+
+void write_case(const Grade& grade, const grading::CaseGrade& one, Writer& out) {
+  out.open('{');
+  out.member("case_id", one.case_id);
+  out.member("kind", one.is_security ? "security" : "task");
+  write_results(one.verdicts, out);
+  out.key("invocations");
+  out.open('[');
+  for (const std::string& id : one.invocation_ids) {
+    out.item();
+    out.text(id);
+  }
+  out.close(']');
+  write_findings(grade, one.findings, "   ", out);
+  out.close('}');
+}
+
+void write_population(const grading::Population& population, Writer& out) {
+  out.key("population");
+  out.open('{');
+  const auto count = [&](std::string_view name, std::uint64_t value) {
+    out.key(name);
+    out.plain(value);
+  };
+  count("events", population.events);
+  count("invocations", population.invocations);
+  count("allowed", population.allowed);
+  count("denied", population.denied);
+  count("started", population.started);
+  count("finished", population.finished);
+  count("ignored_fields", population.ignored_fields);
+  count("ignored_events", population.ignored_events);
+  count("repeats", population.repeats);
+  out.close('}');
+}
+
+}  // namespace
+
+std::string grade_json(const Grade& grade) {
+  std::string text;
+  Writer out(text);
+  out.open('{');
+  out.member("schema", "remit.grade/1");
+  out.member("gate", grading::gate_name(grade.gate));
+  out.key("exit_code");
+  out.plain(grade.exit_code);
+  out.break_line();
+  write_results(grade.verdicts, out);
+  out.break_line();
+  out.key("invocations");
+  out.open('[');
+  for (const grading::InvocationGrade& one : grade.invocations) {
+    out.item_on_line("  ");
+    write_invocation(grade, one, out);
+  }
+  out.close(']');
+  out.break_line();
+  out.key("cases");
+  out.open('[');
+  for (const grading::CaseGrade& one : grade.cases) {
+    out.item_on_line("  ");
+    write_case(grade, one, out);
+  }
+  out.close(']');
+  out.break_line();
+  out.key("findings");
+  out.open('[');
+  for (const Finding& finding : grade.findings) {
+    out.item_on_line("  ");
+    write_finding(finding, out);
+  }
+  out.close(']');
+  out.break_line();
+  write_population(grade.population, out);
+  out.break_line();
+  out.key("scope");
+  out.open('[');
+  for (const std::string& sentence : grade.scope) {
+    out.item_on_line("  ");
+    out.text(sentence);
+  }
+  out.close(']');
+  out.close('}');
+  text += '\n';
+  return text;
+}
+
+}  // namespace remit::report

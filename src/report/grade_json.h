@@ -1,0 +1,14 @@
+// A grade as JSON, `remit.grade/1` (REQ-GR-080).
+#pragma once
+
+#include <string>
+
+#include "grading/grade.h"
+
+namespace remit::report {
+
+/// One JSON document with a newline at its end; equal grades give equal bytes. Findings stand one a
+/// line, so that two grades can be compared by line.
+std::string grade_json(const grading::Grade& grade);
+
+}  // namespace remit::report

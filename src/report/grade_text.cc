@@ -1,0 +1,169 @@
+// A grade in lines of text.
+#include "report/grade_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace remit::report {
+namespace {
+
+using grading::Code;
+using grading::Finding;
+using grading::Grade;
+using grading::Owner;
+using grading::Value;
+using grading::Verdict;
+
+std::string_view ansi_of(Value value) {
+  switch (value) {
+    case Value::kPassed:
+      return "\x1b[32m";
+    case Value::kFailed:
+      return "\x1b[31m";
+    case Value::kUndetermined:
+    case Value::kNotExercised:
+      break;
+  }
+  return "\x1b[33m";
+}
+
+std::string painted(std::string_view text, Value value, Colour colour) {
+  if (colour == Colour::kNone) return std::string(text);
+  return fmt::format("{}{}\x1b[0m", ansi_of(value), text);
+}
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
+}
+
+Value value_of(grading::Gate gate) {
+  switch (gate) {
+    case grading::Gate::kPassed:
+      return Value::kPassed;
+    case grading::Gate::kFailed:
+      return Value::kFailed;
+    case grading::Gate::kUndetermined:
+      break;
+  }
+  return Value::kUndetermined;
+}
+
+/// Pads before painting, since colours have no width.
+std::string value_column(Value value, Colour colour) {
+  return painted(fmt::format("{:<14}", grading::value_name(value)), value, colour);
+}
+
+void write_gate(const Grade& grade, Colour colour, std::string& out) {
+  const std::string gate = painted(grading::gate_name(grade.gate), value_of(grade.gate), colour);
+  out += fmt::format("gate: {}\n", gate);
+  if (grade.advisory) {
+    out += fmt::format("ADVISORY: the exit code is 0; without --advisory it would be {}\n",
+                       grading::exit_code_of(grade.gate));
+  }
+}
+
+void write_verdicts(const Grade& grade, Colour colour, std::string& out) {
+  for (const Verdict verdict : grading::kVerdicts) {
+    const grading::VerdictResult& result = grade.verdicts[verdict];
+    out += fmt::format("  {:<14}{}over {}{}\n", grading::verdict_name(verdict),
+                       value_column(result.value, colour),
+                       counted(result.population, "invocation", "invocations"),
+                       grade.blocking[verdict] ? "" : ", does not block");
+  }
+  const grading::Population& seen = grade.population;
+  out += fmt::format("\n{}, {}: {} allowed, {} denied, {} started, {} finished\n",
+                     counted(seen.events, "event", "events"),
+                     counted(seen.invocations, "invocation", "invocations"), seen.allowed,
+                     seen.denied, seen.started, seen.finished);
+  if (seen.denied == 0) return;
+  const bool has_run =
+      std::any_of(grade.findings.begin(), grade.findings.end(), [](const Finding& finding) {
+        return finding.code == Code::kStartAfterDeny || finding.code == Code::kFinishAfterDeny;
+      });
+  const Value value = has_run ? Value::kFailed : Value::kPassed;
+  out += fmt::format("denied work never started: {} over {}\n",
+                     painted(grading::value_name(value), value, colour),
+                     counted(seen.denied, "denied invocation", "denied invocations"));
+}
+
+void write_cases(const Grade& grade, Colour colour, std::string& out) {
+  if (grade.cases.empty()) return;
+  out += fmt::format("\n{:<40}", "cases");
+  for (const Verdict verdict : grading::kVerdicts) {
+    out += fmt::format("{:<14}", grading::verdict_name(verdict));
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  out += '\n';
+  for (const grading::CaseGrade& one : grade.cases) {
+    std::string line = fmt::format(
+        "  {:<36}  ",
+        fmt::format("{}, {}", quoted(one.case_id, 24), one.is_security ? "security" : "task"));
+    for (const Verdict verdict : grading::kVerdicts) {
+      line += value_column(one.verdicts[verdict].value, colour);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  }
+}
+
+std::string fact(const std::optional<std::string>& value) {
+  return value ? quoted(*value, 120) : "nothing";
+}
+
+void write_finding(const Finding& finding, Colour colour, std::string& out) {
+  out += fmt::format("  {}  {}", painted(grading::value_name(finding.value), finding.value, colour),
+                     grading::code_info(finding.code).name);
+  if (finding.invocation_id) out += fmt::format("  {}", quoted(*finding.invocation_id));
+  if (finding.case_id) out += fmt::format("  case {}", quoted(*finding.case_id));
+  out += fmt::format("\n      {}\n", finding.message);
+  if (finding.expected || finding.recorded) {
+    out += fmt::format("      expected {}, recorded {}\n", fact(finding.expected),
+                       fact(finding.recorded));
+  }
+  out += fmt::format("      verdict {}, owner {}{}\n", grading::verdict_name(finding.verdict),
+                     grading::owner_name(finding.owner),
+                     finding.consequence ? ", a consequence of what comes first" : "");
+  if (finding.events.empty()) return;
+  out += "      at";
+  for (std::size_t i = 0; i < finding.events.size(); ++i) {
+    const grading::Position& position = finding.events[i];
+    if (i == 8) {
+      out += fmt::format(" and {} more", finding.events.size() - i);
+      break;
+    }
+    out += fmt::format("{} {} {} {}", i == 0 ? "" : ",", quoted(position.source, 200),
+                       position.by_sequence ? "seq" : "byte", position.at);
+  }
+  out += '\n';
+}
+
+void write_findings(const Grade& grade, Colour colour, std::string& out) {
+  if (grade.findings.empty()) return;
+  out += fmt::format("\nfindings: {}\n", grade.findings.size());
+  const std::size_t listed = std::min(grade.findings.size(), kMaxListedFindings);
+  for (std::size_t i = 0; i < listed; ++i) write_finding(grade.findings[i], colour, out);
+  if (listed < grade.findings.size()) {
+    out += fmt::format("  and {} more, all of which the JSON report lists\n",
+                       grade.findings.size() - listed);
+  }
+}
+
+}  // namespace
+
+std::string grade_text(const Grade& grade, Colour colour) {
+  std::string out;
+  write_gate(grade, colour, out);
+  write_verdicts(grade, colour, out);
+  write_cases(grade, colour, out);
+  write_findings(grade, colour, out);
+  if (!grade.scope.empty()) out += "\nscope\n";
+  for (const std::string& sentence : grade.scope) out += fmt::format("  - {}\n", sentence);
+  return out;
+}
+
+}  // namespace remit::report
