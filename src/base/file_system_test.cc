@@ -1,0 +1,159 @@
+// The machine's file system: what each operation does, and what each error is called.
+#include "base/file_system.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/bytes.h"
+
+namespace remit {
+namespace {
+
+// A directory of its own for each test, removed afterwards.
+class FileSystemTest : public testing::Test {
+ protected:
+  FileSystemTest() {
+    std::string pattern = testing::TempDir() + "remit-files-XXXXXX";
+    root_ = ::mkdtemp(pattern.data());
+  }
+  ~FileSystemTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
+
+  void write(const std::string& name, std::string_view text) {
+    const Result<std::unique_ptr<AppendFile>> file =
+        files_.open_append(path(name), OpenMode::kMayCreate);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->append(bytes_of(text)));
+  }
+
+  std::string root_;
+  PosixFileSystem files_;
+};
+
+TEST_F(FileSystemTest, AppendsReadsAndTruncates) {
+  auto file = files_.open_append(path("log"), OpenMode::kMustCreate);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE((*file)->append(bytes_of("hello, ")));
+  EXPECT_TRUE((*file)->append(bytes_of("world")));
+  EXPECT_TRUE((*file)->append({}));
+  EXPECT_TRUE((*file)->sync());
+  EXPECT_EQ(*(*file)->size(), 12U);
+  EXPECT_EQ(*files_.read(path("log"), 12), "hello, world");
+  EXPECT_TRUE((*file)->truncate(5));
+  EXPECT_TRUE((*file)->append(bytes_of("!")));
+  EXPECT_EQ(*files_.read(path("log"), 100), "hello!");
+}
+
+TEST_F(FileSystemTest, ReadsNoMoreThanAllowed) {
+  write("f", std::string(200'000, 'x'));
+  EXPECT_EQ(files_.read(path("f"), 200'000)->size(), 200'000U);
+  const Result<std::string> text = files_.read(path("f"), 199'999);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::kLimitExceeded);
+  EXPECT_EQ(text.error().where, path("f"));
+  EXPECT_EQ(files_.read("/dev/zero", 1000).error().code, ErrorCode::kLimitExceeded);
+}
+
+TEST_F(FileSystemTest, NamesTheErrors) {
+  write("file", "x");
+  ASSERT_TRUE(files_.make_directory(path("dir")));
+  ASSERT_EQ(::symlink(path("file").c_str(), path("link").c_str()), 0);
+  EXPECT_EQ(files_.read(path("none"), 1).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.read(path("none"), 1).error().where, path("none"));
+  EXPECT_EQ(files_.read(path("file/x"), 1).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.read(path("dir"), 1).error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(files_.open_append(path("none"), OpenMode::kMustExist).error().code,
+            ErrorCode::kNotFound);
+  EXPECT_EQ(files_.open_append(path("file"), OpenMode::kMustCreate).error().code,
+            ErrorCode::kAlreadyExists);
+  EXPECT_EQ(files_.open_append(path("link"), OpenMode::kMayCreate).error().code,
+            ErrorCode::kUnavailable);
+  EXPECT_EQ(files_.make_directory(path("file")).error().code, ErrorCode::kAlreadyExists);
+  EXPECT_EQ(files_.make_directory(path("none/sub")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.list(path("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.info(path("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.remove(path("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.rename(path("none"), path("b")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.sync_directory(path("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.sync_directory(path("file")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.lock(path("none/lock")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.replace(path("none/x"), "y").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(FileSystemTest, AFullDeviceIsUnavailable) {
+  const auto file = files_.open_append("/dev/full", OpenMode::kMustExist);
+  ASSERT_TRUE(file);
+  const Status status = (*file)->append(bytes_of("x"));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(status.error().where, "/dev/full");
+}
+
+TEST_F(FileSystemTest, ReplacesWhole) {
+  EXPECT_TRUE(files_.replace(path("f"), "first"));
+  EXPECT_TRUE(files_.replace(path("f"), "second"));
+  EXPECT_EQ(*files_.read(path("f"), 100), "second");
+  EXPECT_EQ(*files_.list(root_), std::vector<std::string>{"f"});
+}
+
+TEST_F(FileSystemTest, ListsInByteOrder) {
+  for (const char* name : {"b", "a", "B", ".hidden", "a.b", "aa"}) write(name, "");
+  const std::vector<std::string> want = {".hidden", "B", "a", "a.b", "aa", "b"};
+  EXPECT_EQ(*files_.list(root_), want);
+}
+
+TEST_F(FileSystemTest, MakesDirectoriesOnce) {
+  EXPECT_TRUE(files_.make_directory(path("d")));
+  EXPECT_TRUE(files_.make_directory(path("d")));
+  EXPECT_TRUE(files_.sync_directory(path("d")));
+  EXPECT_TRUE(files_.rename(path("d"), path("e")));
+  EXPECT_EQ(files_.info(path("e"))->kind, FileInfo::Kind::kDirectory);
+}
+
+TEST_F(FileSystemTest, KnowsWhoMayTouchAFile) {
+  write("f", "12345");
+  ASSERT_TRUE(files_.make_directory(path("d")));
+  const Result<FileInfo> made = files_.info(path("f"));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->kind, FileInfo::Kind::kFile);
+  EXPECT_EQ(made->size, 5U);
+  EXPECT_TRUE(made->owned_by_us);
+  EXPECT_FALSE(made->readable_by_others);
+  EXPECT_FALSE(made->writable_by_others);
+  EXPECT_FALSE(files_.info(path("d"))->readable_by_others);
+  const struct {
+    mode_t mode;
+    bool readable;
+    bool writable;
+  } kCases[] = {{0600, false, false}, {0640, true, false}, {0604, true, false},
+                {0620, false, true},  {0602, false, true}, {0666, true, true}};
+  for (const auto& c : kCases) {
+    ASSERT_EQ(::chmod(path("f").c_str(), c.mode), 0);
+    EXPECT_EQ(files_.info(path("f"))->readable_by_others, c.readable) << c.mode;
+    EXPECT_EQ(files_.info(path("f"))->writable_by_others, c.writable) << c.mode;
+  }
+  ASSERT_EQ(::symlink(path("f").c_str(), path("link").c_str()), 0);
+  EXPECT_EQ(files_.info(path("link"))->kind, FileInfo::Kind::kLink);
+  EXPECT_EQ(files_.info("/dev/null")->kind, FileInfo::Kind::kOther);
+}
+
+TEST_F(FileSystemTest, ALockIsHeldByOne) {
+  auto first = files_.lock(path("lock"));
+  ASSERT_TRUE(first);
+  const auto second = files_.lock(path("lock"));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(second.error().where, path("lock"));
+  (*first).reset();
+  EXPECT_TRUE(files_.lock(path("lock")));
+}
+
+}  // namespace
+}  // namespace remit
