@@ -1,7 +1,7 @@
 // Permits: good for one call, once, in time, at the point that gave them; their end is on record.
 #include <gtest/gtest.h>
 
-#include "enforcement/test_world.h"
+#include "tests/support/boundary_world.h"
 
 namespace remit::enforcement::testing {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-#include "enforcement/test_world.h"
+#include "tests/support/boundary_world.h"
 
 namespace remit::enforcement::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "enforcement/test_world.h"
+#include "tests/support/boundary_world.h"
 
 namespace remit::enforcement::testing {
 namespace {

@@ -1,8 +1,9 @@
 // A boundary on fakes, for tests: every part of it can be told to fail, throw, be slow or lie.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -228,7 +229,7 @@ tools:
   PosixFileSystem files;
   policy::BundleOutcome outcome = policy::load_bundle(files, root.string());
   for (const Error& problem : outcome.problems) {
-    std::fprintf(stderr, "%s\n", problem.to_string().c_str());
+    ADD_FAILURE() << problem.to_string();
   }
   std::error_code ignored;
   fs::remove_all(root, ignored);
