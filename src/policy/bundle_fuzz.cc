@@ -39,6 +39,9 @@ class MemoryFiles final : public remit::FileSystem {
     out.kind = files_.contains(path) ? FileInfo::Kind::kFile : FileInfo::Kind::kDirectory;
     return out;
   }
+  remit::Result<std::unique_ptr<remit::ReadFile>> open_read(const std::string& path) override {
+    return missing(path);
+  }
   remit::Result<std::unique_ptr<remit::AppendFile>> open_append(const std::string& path,
                                                                 remit::OpenMode) override {
     return read_only(path);

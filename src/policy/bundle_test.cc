@@ -159,7 +159,7 @@ TEST(Bundle, DirectoryMayBeNamedByALink) {
   ::unlink(link.c_str());
 }
 
-// The digest is what `sha256sum` over the files, put through `sha256sum`, gives.
+// REQ-BN-030. The digest is what `sha256sum` over the files, put through `sha256sum`, gives.
 TEST(BundleDigest, IsTheDigestOfTheListing) {
   const TestBundle files;
   std::string listing;
@@ -172,6 +172,7 @@ TEST(BundleDigest, IsTheDigestOfTheListing) {
   EXPECT_EQ(files.load().bundle->digest, digest_text(sha256(listing)));
 }
 
+// REQ-BN-030, modes included.
 TEST(BundleDigest, ChangesWithEverythingThatDecides) {
   const TestBundle files;
   std::string before = files.load().bundle->digest;
@@ -213,6 +214,7 @@ Mistake in_catalogue(const char* name, const char* from, const char* to, const c
   return replaced(name, "catalogue.yaml", from, to, told);
 }
 
+// REQ-BN-001: every problem is told, with its place.
 class BundleMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(BundleMistake, IsToldWithItsPlace) {
@@ -225,6 +227,7 @@ const auto mistake_name = [](const testing::TestParamInfo<Mistake>& each) {
   return std::string(each.param.name);
 };
 
+// REQ-BN-004, REQ-BN-010, REQ-BN-011.
 INSTANTIATE_TEST_SUITE_P(
     Description, BundleMistake,
     testing::Values(
@@ -265,6 +268,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "invalid_input B/bundle.yaml: byte 8: not UTF-8\n"}),
     mistake_name);
 
+// REQ-BN-012, REQ-BN-014, REQ-BD-080.
 INSTANTIATE_TEST_SUITE_P(
     Catalogue, BundleMistake,
     testing::Values(
@@ -337,6 +341,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "NAME of [A-Za-z0-9_.:-]\n"}),
     mistake_name);
 
+// REQ-BN-003, REQ-BN-005, REQ-BN-013.
 INSTANTIATE_TEST_SUITE_P(
     Files, BundleMistake,
     testing::Values(
@@ -399,6 +404,9 @@ INSTANTIATE_TEST_SUITE_P(
         replaced("SchemaDoesNotCompile", "schemas/invoice.json", "\"string\"", "\"strnig\"",
                  "invalid_input B/schemas/invoice.json: /properties/invoice/type: the meta-schema "
                  "refuses it (anyOf)\n"),
+        replaced("SchemaReferenceOutside", "schemas/invoice.json", "\"type\": \"string\"",
+                 "\"$ref\": \"other.json\"",
+                 "unsupported B/schemas/invoice.json: a reference leaves the document\n"),
         Mistake{"FileTooLarge",
                 [](const TestBundle& files) {
                   files.put("policies/c.cedar", std::string(kMaxConfigBytes + 1, ' '));
