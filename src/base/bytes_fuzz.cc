@@ -1,0 +1,25 @@
+// Fuzz target: base 64, hexadecimal, quoting and UTF-8 on any bytes.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/utf8.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto bytes = remit::from_base64(text)) REMIT_CHECK(remit::to_base64(*bytes) == text);
+  if (const auto bytes = remit::from_hex(text)) {
+    REMIT_CHECK(remit::from_hex(remit::to_hex(*bytes)) == bytes);
+  }
+  REMIT_CHECK(remit::from_base64(remit::to_base64(remit::bytes_of(text)))->size() == size);
+  REMIT_CHECK(!remit::first_invalid_utf8(remit::quoted(text, size)));
+  if (const auto fault = remit::first_invalid_utf8(text)) {
+    REMIT_CHECK(remit::utf8_sequence_length(text.substr(*fault)) == 0);
+    REMIT_CHECK(!remit::first_invalid_utf8(text.substr(0, *fault)));
+  }
+  return 0;
+}
