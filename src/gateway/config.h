@@ -36,6 +36,7 @@ struct FixtureAttributes {
 
 /// The trusted store of one Cedar entity type.
 struct AttributeSettings {
+  std::string where;  ///< FILE:LINE:COLUMN
   std::string type;
   std::variant<FixtureAttributes, SqliteAttributes, PathAttributes> store;
 };
@@ -43,7 +44,8 @@ struct AttributeSettings {
 /// One MCP server that we start. It gets `environment` and, of our own, the harmless variables of
 /// process/child.h and those named in `inherit`; nothing else.
 struct UpstreamSettings {
-  std::string name;  ///< `[a-z0-9_-]{1,32}`, as the catalogue names it
+  std::string where;  ///< FILE:LINE:COLUMN
+  std::string name;   ///< `[a-z0-9_-]{1,32}`, as the catalogue names it
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment = {};
   std::vector<std::string> inherit = {};
@@ -56,7 +58,7 @@ struct EvidenceSettings {
 
 struct LimitSettings {
   std::size_t body_bytes = kMaxCallBytes;  ///< of one line from the client
-  std::int64_t calls_per_second = 200;     ///< as many may come at once; 0: no bound
+  std::int64_t calls_per_second = 1000;    ///< as many may come at once; 0: no bound
   std::chrono::milliseconds call_timeout{300'000};
 };
 

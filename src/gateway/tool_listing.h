@@ -1,4 +1,4 @@
-// Asks one stdio MCP server which tools it has: what `remit init` starts from.
+// The tools of a live server, for a first bundle.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,11 @@
 
 namespace remit::gateway {
 
-/// Starts `command`, shakes hands, reads every page of tools/list and stops the server again.
-/// Returns the tools as one array, as the server gave them. `timeout` bounds each answer. Errors:
-/// those of process::Child::start; `unavailable` when the server ends, `deadline_exceeded` when it
-/// does not answer, `invalid_input` when what it answers is not MCP, `limit_exceeded` for too many
-/// tools. Blocks.
-Result<json::Value> list_server_tools(const process::Command& command,
-                                      std::chrono::milliseconds timeout);
+/// Starts `server`, initializes the protocol and returns the `tools` of its whole `tools/list`,
+/// then ends it. What the server says on standard error goes to ours. Errors: as of
+/// process::Child::start; `unavailable`, `unsupported` or `deadline_exceeded` when it does not
+/// speak the protocol, or not within `patience`.
+Result<json::Value> list_server_tools(const process::Command& server,
+                                      std::chrono::milliseconds patience);
 
 }  // namespace remit::gateway

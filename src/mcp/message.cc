@@ -52,8 +52,8 @@ std::variant<Message, MessageFault> parse_call(json::Object& envelope, const std
   return Message{Notification{method, std::move(params)}};
 }
 
-MessageFault wrong_answer(std::string message) {
-  MessageFault fault = invalid(std::move(message));
+MessageFault wrong_answer(std::string message, std::optional<RequestId> id = std::nullopt) {
+  MessageFault fault = invalid(std::move(message), std::move(id));
   fault.is_response = true;
   return fault;
 }
@@ -63,16 +63,16 @@ std::variant<Message, MessageFault> parse_answer(json::Object& envelope,
   if (envelope.find("result") != nullptr) {
     if (!id) return wrong_answer("an answer needs the id of its request");
     auto result = take_object(envelope, "result");
-    if (!result) return wrong_answer("result must be an object");
+    if (!result) return wrong_answer("result must be an object", std::move(id));
     return Message{ResultResponse{std::move(*id), std::move(*result)}};
   }
   auto error = take_object(envelope, "error");
-  if (!error) return wrong_answer("error must be an object");
+  if (!error) return wrong_answer("error must be an object", std::move(id));
   const json::Value* code = error->find("code");
   const json::Value* message = error->find("message");
   if (code == nullptr || code->if_integer() == nullptr || message == nullptr ||
       message->if_string() == nullptr) {
-    return wrong_answer("error needs an integer code and a text message");
+    return wrong_answer("error needs an integer code and a text message", std::move(id));
   }
   ErrorResponse out{std::move(id), *code->if_integer(), *message->if_string()};
   if (json::Value* data = error->find("data")) out.data = std::move(*data);

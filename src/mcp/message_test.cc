@@ -95,14 +95,16 @@ TEST(ParseMessageTest, RefusesWhatIsNoMessage) {
        "fault -32600 id 1: params must be an object"},
       {R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":1}})",
        "fault -32600 id 1: _meta must be an object"},
-      {R"({"jsonrpc":"2.0","id":1,"result":[]})", "fault -32600 answer: result must be an object"},
+      {R"({"jsonrpc":"2.0","id":1,"result":[]})",
+       "fault -32600 id 1 answer: result must be an object"},
       {R"({"jsonrpc":"2.0","result":{}})",
        "fault -32600 answer: an answer needs the id of its request"},
       {R"({"jsonrpc":"2.0","id":true,"result":{}})",
        "fault -32600 answer: an id is text or an integer"},
-      {R"({"jsonrpc":"2.0","id":1,"error":"no"})", "fault -32600 answer: error must be an object"},
+      {R"({"jsonrpc":"2.0","id":1,"error":"no"})",
+       "fault -32600 id 1 answer: error must be an object"},
       {R"({"jsonrpc":"2.0","id":1,"error":{"code":"1","message":"m"}})",
-       "fault -32600 answer: error needs an integer code and a text message"},
+       "fault -32600 id 1 answer: error needs an integer code and a text message"},
   };
   for (const Case& test : cases) EXPECT_EQ(read(test.line), test.expected) << test.line;
 }

@@ -109,6 +109,22 @@ LineRead LineReader::next(std::chrono::milliseconds timeout) {
   }
 }
 
+bool wait_writable(int fd, std::chrono::milliseconds timeout) {
+  const auto deadline = SteadyClock::now() + timeout;
+  while (true) {
+    pollfd watched{fd, POLLOUT, 0};
+    const int ready = ::poll(&watched, 1, poll_timeout(deadline, false));
+    if (ready == 0) return false;
+    if (ready > 0 || errno != EINTR) return true;  // an error shows at the next write
+  }
+}
+
+void wait_readable(int fd, int other_fd) {
+  std::array<pollfd, 2> watched{pollfd{fd, POLLIN, 0}, pollfd{other_fd, POLLIN, 0}};
+  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
+  }
+}
+
 Result<std::size_t> write_some(int fd, std::string_view bytes) {
   const bool nonblocking = is_nonblocking(fd);
   std::size_t written = 0;
@@ -135,10 +151,8 @@ Status write_all(int fd, std::string_view bytes, std::chrono::milliseconds timeo
     if (!written) return std::move(written).error();
     bytes.remove_prefix(*written);
     if (bytes.empty()) return {};
-    pollfd watched{fd, POLLOUT, 0};
-    const int ready = ::poll(&watched, 1, poll_timeout(deadline, false));
-    if (ready < 0 && errno != EINTR) return system_error("cannot wait for output");
-    if (ready == 0) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
+    if (!wait_writable(fd, left)) {
       return Error{ErrorCode::kDeadlineExceeded, "the reader took nothing in time"};
     }
   }

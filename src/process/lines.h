@@ -61,6 +61,12 @@ class LineReader {
 /// may have been written. Call `ignore_broken_pipes` first.
 Status write_all(int fd, std::string_view bytes, std::chrono::milliseconds timeout);
 
+/// Waits until `fd` takes bytes again or its reader is gone; false when `timeout` ran out first.
+bool wait_writable(int fd, std::chrono::milliseconds timeout);
+
+/// Waits until one of the two is readable or at its end.
+void wait_readable(int fd, int other_fd);
+
 /// Writes what goes without waiting and returns how many bytes that was. Errors: `unavailable`.
 Result<std::size_t> write_some(int fd, std::string_view bytes);
 

@@ -1,0 +1,301 @@
+// Reading `remit.config/1`, every mistake at once.
+#include "gateway/config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "yaml/yaml.h"
+
+namespace remit::gateway {
+namespace {
+
+constexpr std::size_t kMaxUpstreamNameBytes = 32;
+constexpr std::int64_t kMaxCallsPerSecond = 1'000'000;
+constexpr std::int64_t kMaxCallTimeoutMs = 24 * 3600 * 1000;
+constexpr std::int64_t kLeastBodyBytes = 1024;
+
+// What is wrong with a file that must be there and be ours alone; nothing if it is right.
+std::optional<Error> check_file(FileSystem& files, const std::string& path) {
+  const Result<FileInfo> info = files.info(path);
+  if (!info) {
+    Error error = info.error();
+    error.message = fmt::format("{}: {}", path, error.message);
+    return error;
+  }
+  if (info->kind == FileInfo::Kind::kLink) {
+    return Error{ErrorCode::kInvalidInput, path + " is a link; name the file itself"};
+  }
+  if (info->kind != FileInfo::Kind::kFile) {
+    return Error{ErrorCode::kInvalidInput, path + " is not a file"};
+  }
+  if (info->writable_by_others || !info->owned_by_us) {
+    return Error{ErrorCode::kInvalidInput,
+                 path + " can be written by others; make it yours and mode 0600"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> check_there(FileSystem& files, const std::string& path) {
+  const Result<FileInfo> info = files.info(path);
+  if (info) return std::nullopt;
+  Error error = info.error();
+  error.message = fmt::format("{}: {}", path, error.message);
+  return error;
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(FileSystem& files, std::string file) : files_(files), problems_(file) {
+    config_.file = std::move(file);
+    config_.directory = std::filesystem::path(config_.file).parent_path().string();
+    if (config_.directory.empty()) config_.directory = ".";
+  }
+
+  ConfigOutcome read();
+
+ private:
+  void read_root(const yaml::Node& root);
+  void read_identity(const yaml::Node& node);
+  void read_principal(const yaml::Node& node);
+  void read_attributes(const yaml::Node& node);
+  void read_upstream(const yaml::Node& node);
+  void read_command(const yaml::Node& node, UpstreamSettings& out);
+  void read_evidence(const yaml::Node& node);
+  void read_limits(const yaml::Node& node);
+  void refuse_later(yaml::ObjectReader& reader, std::initializer_list<std::string_view> keys);
+  std::string place_of(const yaml::Node& node) const;
+  std::string joined(const std::string& path) const;
+  // The path of `key`, checked where it is named: `check` is one of the functions above.
+  template <class Check>
+  std::string path_of(yaml::ObjectReader& reader, std::string_view key, Check check);
+
+  FileSystem& files_;
+  yaml::Problems problems_;
+  Config config_;
+};
+
+std::string ConfigReader::place_of(const yaml::Node& node) const {
+  return fmt::format("{}:{}:{}", config_.file, node.place().line, node.place().column);
+}
+
+std::string ConfigReader::joined(const std::string& path) const {
+  return (std::filesystem::path(config_.directory) / path).lexically_normal().string();
+}
+
+template <class Check>
+std::string ConfigReader::path_of(yaml::ObjectReader& reader, std::string_view key, Check check) {
+  const std::string written = reader.required_string(key);
+  if (written.empty()) return {};
+  std::string path = joined(written);
+  if (const std::optional<Error> error = check(files_, path)) {
+    reader.problem(key, error->message, error->code);
+  }
+  return path;
+}
+
+void ConfigReader::refuse_later(yaml::ObjectReader& reader,
+                                std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (reader.optional_node(key) == nullptr) continue;
+    reader.problem(key, fmt::format("{} is not supported by this version", key),
+                   ErrorCode::kUnsupported);
+  }
+}
+
+void ConfigReader::read_principal(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "the principal", problems_);
+  access::Principal principal;
+  principal.subject = reader.required_string("subject");
+  principal.tenant = reader.required_string("tenant");
+  principal.class_name = reader.required_string("class");
+  principal.scopes = reader.required_strings("scopes");
+  principal.revision = reader.optional_string("revision").value_or("");
+  principal.on_behalf_of = reader.optional_string("on_behalf_of").value_or("");
+  if (reader.finish()) config_.pinned = std::move(principal);
+}
+
+void ConfigReader::read_identity(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "identity", problems_);
+  refuse_later(reader, {"jwt"});
+  if (const yaml::Node* pinned = reader.required_node("pinned")) {
+    yaml::ObjectReader pinned_reader(*pinned, "pinned", problems_);
+    if (const yaml::Node* principal = pinned_reader.required_node("principal")) {
+      read_principal(*principal);
+    }
+    pinned_reader.finish();
+  }
+  reader.finish();
+}
+
+void ConfigReader::read_attributes(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "an attribute source", problems_);
+  AttributeSettings out;
+  out.where = place_of(node);
+  out.type = reader.required_string("type");
+  refuse_later(reader, {"http", "postgres"});
+  int stores = 0;
+  if (const yaml::Node* sqlite = reader.optional_node("sqlite")) {
+    ++stores;
+    yaml::ObjectReader store(*sqlite, "sqlite", problems_);
+    const std::string path = path_of(store, "path", check_there);
+    out.store = SqliteAttributes{path, store.required_string("query")};
+    store.finish();
+  }
+  if (const yaml::Node* beneath = reader.optional_node("path")) {
+    ++stores;
+    yaml::ObjectReader store(*beneath, "path", problems_);
+    const std::string root = path_of(store, "root", check_there);
+    out.store = PathAttributes{root, store.required_string("tenant")};
+    store.finish();
+  }
+  if (const yaml::Node* fixture = reader.optional_node("fixture")) {
+    ++stores;
+    yaml::ObjectReader store(*fixture, "fixture", problems_);
+    out.store = FixtureAttributes{path_of(store, "file", check_file)};
+    store.finish();
+  }
+  if (reader.finish() && stores != 1) {
+    problems_.add(node, "an attribute source has one of sqlite, path and fixture");
+  }
+  for (const AttributeSettings& other : config_.attributes) {
+    if (other.type == out.type)
+      problems_.add(node, "the type " + remit::quoted(out.type) + " is there twice");
+  }
+  config_.attributes.push_back(std::move(out));
+}
+
+void ConfigReader::read_command(const yaml::Node& node, UpstreamSettings& out) {
+  yaml::ObjectReader reader(node, "stdio", problems_);
+  for (const yaml::Node& word : reader.required_list("command")) {
+    if (word.if_string() == nullptr) {
+      problems_.add(word, "a command has words, not " + word.describe() + "; put it in quotes");
+    } else {
+      out.command.push_back(*word.if_string());
+    }
+  }
+  if (out.command.empty() || out.command.front().empty()) {
+    reader.problem("command", "a command begins with a program");
+  }
+  if (out.command.size() > kMaxCommandWords) {
+    reader.problem("command", "a command has at most 256 words", ErrorCode::kLimitExceeded);
+  }
+  out.inherit = reader.optional_strings("inherit");
+  if (const yaml::Node* environment = reader.optional_node("environment")) {
+    if (environment->kind() != yaml::Node::Kind::kMap) {
+      problems_.add(*environment, "environment is a map of names and values");
+    }
+    for (std::size_t i = 0; i < environment->keys().size(); ++i) {
+      const yaml::Key& key = environment->keys()[i];
+      const std::string* value = environment->values()[i].if_string();
+      if (key.text.empty() || key.text.find('=') != std::string::npos) {
+        problems_.add(key.place, "a variable's name is not empty and has no =");
+      } else if (value == nullptr) {
+        problems_.add(environment->values()[i], "a variable's value is text; put it in quotes");
+      } else {
+        out.environment.emplace_back(key.text, *value);
+      }
+    }
+  }
+  reader.finish();
+}
+
+void ConfigReader::read_upstream(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "an upstream", problems_);
+  UpstreamSettings out;
+  out.where = place_of(node);
+  out.name = reader.required_string("name");
+  const bool is_name =
+      out.name.size() <= kMaxUpstreamNameBytes &&
+      out.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
+  if (!is_name) reader.problem("name", "a name is [a-z0-9_-]{1,32}");
+  for (const UpstreamSettings& other : config_.upstreams) {
+    if (other.name == out.name) {
+      reader.problem("name", "the name " + remit::quoted(out.name) + " is there twice");
+    }
+  }
+  refuse_later(reader, {"http"});
+  if (reader.optional_node("http") == nullptr) {
+    if (const yaml::Node* stdio = reader.required_node("stdio")) read_command(*stdio, out);
+  } else {
+    reader.optional_node("stdio");
+  }
+  reader.finish();
+  config_.upstreams.push_back(std::move(out));
+}
+
+void ConfigReader::read_evidence(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "evidence", problems_);
+  refuse_later(reader, {"checkpoint_key", "retention_days"});
+  config_.evidence.directory =
+      path_of(reader, "directory", [](FileSystem&, const std::string&) -> std::optional<Error> {
+        return std::nullopt;  // made at the start
+      });
+  config_.evidence.digest_key = path_of(reader, "digest_key", check_file);
+  reader.finish();
+}
+
+void ConfigReader::read_limits(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "limits", problems_);
+  LimitSettings& limits = config_.limits;
+  limits.body_bytes =
+      static_cast<std::size_t>(reader
+                                   .optional_integer("body_bytes", kLeastBodyBytes,
+                                                     static_cast<std::int64_t>(kMaxMcpLineBytes))
+                                   .value_or(static_cast<std::int64_t>(limits.body_bytes)));
+  limits.calls_per_second = reader.optional_integer("calls_per_second", 0, kMaxCallsPerSecond)
+                                .value_or(limits.calls_per_second);
+  limits.call_timeout =
+      std::chrono::milliseconds{reader.optional_integer("call_timeout_ms", 1, kMaxCallTimeoutMs)
+                                    .value_or(limits.call_timeout.count())};
+  reader.finish();
+}
+
+void ConfigReader::read_root(const yaml::Node& root) {
+  yaml::ObjectReader reader(root, "the configuration", problems_);
+  if (!reader.format("config", "remit.config/1")) return;
+  config_.bundle = path_of(reader, "bundle", check_there);
+  refuse_later(reader, {"listen", "state"});
+  if (const yaml::Node* node = reader.required_node("identity")) read_identity(*node);
+  for (const yaml::Node& node : reader.optional_list("attributes")) read_attributes(node);
+  const auto upstreams = reader.required_list("upstreams");
+  if (upstreams.size() > kMaxUpstreams) {
+    reader.problem("upstreams", "there are at most 64 upstreams", ErrorCode::kLimitExceeded);
+  } else {
+    for (const yaml::Node& node : upstreams) read_upstream(node);
+  }
+  if (const yaml::Node* node = reader.required_node("evidence")) read_evidence(*node);
+  if (const yaml::Node* node = reader.optional_node("limits")) read_limits(*node);
+  reader.finish();
+}
+
+ConfigOutcome ConfigReader::read() {
+  if (std::optional<Error> error = check_file(files_, config_.file)) {
+    return {std::nullopt, {std::move(*error)}};
+  }
+  const Result<std::string> text = files_.read(config_.file, kMaxConfigBytes);
+  if (!text) return {std::nullopt, {text.error()}};
+  const Result<yaml::Node> root = yaml::parse(*text);
+  if (root) {
+    read_root(*root);
+    if (problems_.empty() && config_.upstreams.empty()) {
+      problems_.add(*root,
+                    "the configuration has no upstream, so there is nothing to stand before");
+    }
+  } else {
+    problems_.add(root.error());
+  }
+  if (!problems_.empty()) return {std::nullopt, problems_.take()};
+  return {std::move(config_), {}};
+}
+
+}  // namespace
+
+ConfigOutcome read_config(FileSystem& files, const std::string& file) {
+  return ConfigReader(files, file).read();
+}
+
+}  // namespace remit::gateway

@@ -1,0 +1,66 @@
+// The client's calls in flight: who may stop them, how many there are, how fast they come.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stop_token>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mutex.h"
+#include "mcp/message.h"
+
+namespace remit::gateway {
+
+/// One call of the client's from its admission to its answer.
+struct LiveCall {
+  explicit LiveCall(mcp::RequestId request_id) : id(std::move(request_id)) {}
+  const mcp::RequestId id;
+  std::stop_source stop;
+  std::atomic<bool> is_cancelled{false};  ///< by the client, which is then owed no answer
+};
+
+/// Calls by the client's id. Thread-safe.
+class LiveCalls {
+ public:
+  enum class Admission : std::uint8_t {
+    kFull,      ///< kMaxCallsInFlight are there
+    kTooFast,   ///< more than the configured rate
+    kRepeated,  ///< a live call has the id
+    kAdmitted,
+  };
+  /// `calls_per_second` of 0 is no bound. `clock` outlives it.
+  LiveCalls(std::int64_t calls_per_second, const Clock& clock)
+      : calls_per_second_(calls_per_second), clock_(clock) {}
+
+  struct Admitted {
+    Admission admission = Admission::kFull;
+    std::shared_ptr<LiveCall> call = nullptr;  ///< of kAdmitted
+  };
+  Admitted admit(const mcp::RequestId& id);
+  void close(const mcp::RequestId& id);
+
+  /// The client takes a call back; false if none has the id.
+  bool cancel(const mcp::RequestId& id);
+  /// Asks every call to stop.
+  void stop_all();
+  /// True once no call is live, false if that took longer than `span`.
+  bool wait_until_empty(std::chrono::milliseconds span);
+
+ private:
+  bool take_token() REMIT_REQUIRES(mutex_);
+
+  const std::int64_t calls_per_second_;
+  const Clock& clock_;
+  Mutex mutex_;
+  CondVar closed_;
+  std::map<mcp::RequestId, std::shared_ptr<LiveCall>> calls_ REMIT_GUARDED_BY(mutex_);
+  bool has_started_ REMIT_GUARDED_BY(mutex_) = false;
+  MonotonicTime last_ REMIT_GUARDED_BY(mutex_);
+  Duration saved_ REMIT_GUARDED_BY(mutex_){0};  // unspent time; a call costs a second / rate of it
+};
+
+}  // namespace remit::gateway

@@ -1,0 +1,36 @@
+// Operator lines: one write each.
+#include "gateway/notices.h"
+
+#include <bit>
+#include <chrono>
+#include <string>
+
+#include "process/lines.h"
+
+namespace remit::gateway {
+namespace {
+
+constexpr std::size_t kMaxNoticeBytes = 1000;
+constexpr std::chrono::milliseconds kNoticeStall{1000};
+
+}  // namespace
+
+void Notices::say(std::string_view text) const {
+  std::string line = "remit: ";
+  for (const char byte : text.substr(0, kMaxNoticeBytes)) {
+    line += static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f ? '?' : byte;
+  }
+  line += '\n';
+  // There is nobody to tell when the operator's own output is closed or full.
+  (void)process::write_all(fd_, line, kNoticeStall);
+}
+
+void Tally::count(const Notices& notices, std::string_view text) {
+  const std::uint64_t now = count_.fetch_add(1) + 1;
+  if (!std::has_single_bit(now)) return;
+  std::string line(text);
+  if (now > 1) line += " (" + std::to_string(now) + " times so far)";
+  notices.say(line);
+}
+
+}  // namespace remit::gateway

@@ -1,0 +1,33 @@
+// Lines for the operator, on standard error.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace remit::gateway {
+
+/// Writes each notice as one line, `remit: TEXT`, control bytes made visible, cut at a length that
+/// a pipe takes whole. Outside text in it is quoted by the caller. Thread-safe without a lock: the
+/// system keeps short writes apart.
+class Notices {
+ public:
+  explicit Notices(int fd) : fd_(fd) {}
+  void say(std::string_view text) const;
+
+ private:
+  int fd_;
+};
+
+/// Counts something a peer may do without end, and says so at the first, second, fourth, eighth …
+/// time only. Thread-safe.
+class Tally {
+ public:
+  void count(const Notices& notices, std::string_view text);
+  [[nodiscard]] std::uint64_t total() const { return count_.load(); }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
+}  // namespace remit::gateway

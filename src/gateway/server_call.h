@@ -1,0 +1,31 @@
+// The privileged action of the gateway: one granted call, sent to its server.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "enforcement/enforcement_point.h"
+#include "gateway/stdio_gateway.h"
+
+namespace remit::gateway {
+
+/// Sends a granted call to the server that its catalogue entry names, under an id of ours, with the
+/// bytes of the boundary, and waits for what becomes of it. One object serves one call.
+class ServerCall final : public enforcement::ToolHandler {
+ public:
+  struct Options {
+    std::string method;  ///< of the protocol
+    std::optional<mcp::RequestId> progress_token;
+    ReplyForm form = ReplyForm::kError;
+  };
+  ServerCall(StdioGateway& gateway, Options options)
+      : gateway_(gateway), options_(std::move(options)) {}
+
+  enforcement::HandlerResult run(const enforcement::GrantedCall& call) override;
+
+ private:
+  StdioGateway& gateway_;
+  Options options_;
+};
+
+}  // namespace remit::gateway

@@ -1,0 +1,338 @@
+// The client's side: its messages, its calls, its answers.
+#include "gateway/stdio_gateway.h"
+
+#include <utility>
+
+#include "gateway/call_meta.h"
+#include "gateway/server_call.h"
+#include "process/lines.h"
+
+namespace remit::gateway {
+namespace {
+
+using access::ReasonCode;
+using std::chrono::milliseconds;
+
+// How soon the wait for calls in flight sees a signal.
+constexpr milliseconds kLookUp{50};
+// What is left to calls in flight once a signal came or their time is over.
+constexpr milliseconds kLastWords{1000};
+
+access::Credential whoever_started_us() {
+  return access::Credential::local();
+}
+
+mcp::ErrorResponse error_for(const mcp::Request& request, int code, std::string message) {
+  return {.id = request.id, .code = code, .message = std::move(message)};
+}
+
+// The catalogue's name of what a request asks for; for evidence, where there is no call.
+std::string asked_tool(const mcp::Request& request) {
+  if (request.method != "tools/call") return "mcp:" + request.method;
+  const json::Value* name = request.params.find("name");
+  return name == nullptr || name->if_string() == nullptr ? "" : *name->if_string();
+}
+
+}  // namespace
+
+StdioGateway::StdioGateway(GatewayParts parts, int output_fd)
+    : parts_(std::move(parts)),
+      calls_(parts_.limits.calls_per_second, parts_.clock),
+      outbox_(output_fd),
+      workers_(kMaxCallsInFlight + kMaxUpstreams) {}
+
+StdioGateway::~StdioGateway() {
+  stop_.request_stop();
+  calls_.stop_all();
+  workers_.close();
+  // Side by side: each may take its whole grace.
+  std::vector<std::thread> closers;
+  for (const auto& upstream : upstreams_) {
+    closers.emplace_back([&upstream] { upstream->close(kServerGrace); });
+  }
+  for (std::thread& closer : closers) closer.join();
+  outbox_.close(kServerGrace);
+}
+
+std::shared_ptr<const StdioGateway::ClientFacts> StdioGateway::client() const {
+  const MutexLock lock(mutex_);
+  return client_;
+}
+
+Upstream* StdioGateway::find_upstream(std::string_view name) const {
+  for (const auto& upstream : upstreams_) {
+    if (upstream->name() == name) return upstream.get();
+  }
+  return nullptr;
+}
+
+// A client that is gone is owed no answer; what its calls did is recorded all the same.
+void StdioGateway::send(std::string line) {
+  (void)outbox_.send(std::move(line));
+}
+
+void StdioGateway::send_error(mcp::ErrorResponse error) {
+  // In revision 2025-06-18 an error without an id cannot be said.
+  const auto facts = client();
+  if (!error.id && facts != nullptr && facts->revision == mcp::Revision::k2025_06_18) return;
+  send(mcp::error_line(error));
+}
+
+enforcement::Denial StdioGateway::refuse(ReasonCode reason, std::string tool) {
+  return parts_.point.refuse({.reason = reason,
+                              .route = parts_.route,
+                              .tool = std::move(tool),
+                              .credential = whoever_started_us(),
+                              .run_id = parts_.run_id,
+                              .case_id = parts_.case_id});
+}
+
+void StdioGateway::serve(int input_fd, const process::TerminationSignals& signals) {
+  signals_ = &signals;
+  process::LineReader reader(input_fd, parts_.limits.body_bytes, signals.fd());
+  bool is_open = true;
+  while (is_open) {
+    const process::LineRead read = reader.next();
+    switch (read.event) {
+      case process::LineEvent::kLine:
+        take_line(read.line);
+        break;
+      case process::LineEvent::kTooLong:
+        take_fault({.code = mcp::kInvalidRequest,
+                    .message = "a line is longer than the bound of a message",
+                    .is_limit = true});
+        break;
+      case process::LineEvent::kCut:
+        take_fault({.message = "the input ended within a message"});
+        is_open = false;
+        break;
+      case process::LineEvent::kTimeout:
+        break;
+      case process::LineEvent::kEnd:
+      case process::LineEvent::kWoken:
+      case process::LineEvent::kError:
+        is_open = false;
+        break;
+    }
+  }
+  drain(signals);
+}
+
+void StdioGateway::drain(const process::TerminationSignals& signals) {
+  const auto deadline = std::chrono::steady_clock::now() + kDrainDeadline;
+  while (!calls_.wait_until_empty(kLookUp)) {
+    if (signals.read_one() || std::chrono::steady_clock::now() >= deadline) break;
+  }
+  calls_.stop_all();
+  if (!calls_.wait_until_empty(kLastWords)) {
+    parts_.notices.say("calls in flight do not end; waiting for them to be recorded");
+  }
+  stop_.request_stop();
+  workers_.close();
+}
+
+void StdioGateway::take_line(std::string_view line) {
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  auto parsed = mcp::parse_message(line, parts_.limits.body_bytes);
+  if (const auto* fault = std::get_if<mcp::MessageFault>(&parsed)) return take_fault(*fault);
+  auto& message = std::get<mcp::Message>(parsed);
+  if (auto* request = std::get_if<mcp::Request>(&message)) {
+    take_request(std::move(*request));
+  } else if (auto* notification = std::get_if<mcp::Notification>(&message)) {
+    take_notification(*notification);
+  } else if (auto* result = std::get_if<mcp::ResultResponse>(&message)) {
+    take_answer(result->id, R"("result":)" + json::write(json::Value{std::move(result->result)}));
+  } else {
+    const auto& error = std::get<mcp::ErrorResponse>(message);
+    if (!error.id) return ignored_.count(parts_.notices, "the client sent an error without an id");
+    json::Object member{{"code", error.code}, {"message", error.message}};
+    if (error.data) member.set("data", *error.data);
+    take_answer(*error.id, R"("error":)" + json::write(json::Value{std::move(member)}));
+  }
+}
+
+void StdioGateway::take_fault(const mcp::MessageFault& fault) {
+  if (fault.is_response) {
+    ignored_.count(parts_.notices, "the client sent an answer that is none: " + fault.message);
+    if (!fault.id) return;
+    return take_answer(*fault.id, R"("error":{"code":-32603,"message":"malformed answer"})");
+  }
+  refuse(fault.is_limit ? ReasonCode::kLimitExceeded : ReasonCode::kInvalidRequest, "");
+  send_error({.id = fault.id, .code = fault.code, .message = fault.message});
+}
+
+// An answer of the client to a request that a server made and we passed on.
+void StdioGateway::take_answer(const mcp::RequestId& id, std::string_view member) {
+  const auto request = server_requests_.take(id);
+  if (!request) {
+    ignored_.count(parts_.notices, "the client answered a request that is not open");
+    return;
+  }
+  request->upstream->post(payload_line(request->id, member));
+}
+
+void StdioGateway::take_notification(const mcp::Notification& notification) {
+  if (notification.method == "notifications/cancelled") {
+    const json::Value* given = notification.params.find("requestId");
+    const auto id = given == nullptr ? std::nullopt : mcp::RequestId::from(*given);
+    if (id) calls_.cancel(*id);
+    return;
+  }
+  // The rest is of no use to anybody: progress of requests that we strip of their tokens, changed
+  // roots that no server was told to expect.
+  if (notification.method != "notifications/initialized") {
+    ignored_.count(parts_.notices, "the client sent a notification that is not passed on");
+  }
+}
+
+void StdioGateway::refuse_version(const mcp::Request& request, const std::string& version) {
+  if (request.method == "tools/call") refuse(ReasonCode::kInvalidRequest, asked_tool(request));
+  json::Array supported;
+  for (const mcp::Revision revision : mcp::kRevisions) {
+    supported.emplace_back(mcp::revision_name(revision));
+  }
+  mcp::ErrorResponse error =
+      error_for(request, mcp::kUnsupportedProtocolVersion, "Unsupported protocol version");
+  error.data = json::Object{{"supported", std::move(supported)}, {"requested", version}};
+  send_error(std::move(error));
+}
+
+void StdioGateway::take_request(mcp::Request request) {
+  const std::string version = named_version(request.params);
+  if (!version.empty() && !mcp::parse_revision(version)) return refuse_version(request, version);
+  if (request.method == "ping") return send(mcp::result_line(request.id, "{}"));
+  if (request.method == "initialize") return initialize(request, signals_);
+  if (request.method == "server/discover") {
+    // A probe for the newer era; no act that could be allowed or denied.
+    return send_error(error_for(request, mcp::kMethodNotFound, "Method not found"));
+  }
+  const auto facts = client();
+  if (facts == nullptr) {
+    refuse(ReasonCode::kInvalidRequest, asked_tool(request));
+    return send_error(error_for(request, mcp::kInvalidRequest, "initialize comes first"));
+  }
+  take_ready_request(std::move(request), *facts);
+}
+
+void StdioGateway::take_ready_request(mcp::Request request, const ClientFacts& facts) {
+  const mcp::Method* method = mcp::find_method(mcp::Sender::kClient, mcp::MethodKind::kRequest,
+                                               request.method, facts.revision);
+  if (method == nullptr || !facts.offered.contains(method->capability)) {
+    refuse(ReasonCode::kUnknownTool, "mcp:" + request.method);
+    return send_error(error_for(request, mcp::kMethodNotFound, "Method not found"));
+  }
+  if (request.method == "tools/list") return list_tools(request);
+  if (request.method == "tools/call") return call_tool(std::move(request));
+  if (request.method == "logging/setLevel") return set_log_level(request);
+  call_method(std::move(request));
+}
+
+void StdioGateway::call_tool(mcp::Request request) {
+  const json::Value* name = request.params.find("name");
+  json::Value* arguments = request.params.find("arguments");
+  if (name == nullptr || name->if_string() == nullptr ||
+      (arguments != nullptr && arguments->if_object() == nullptr)) {
+    refuse(ReasonCode::kInvalidRequest, asked_tool(request));
+    return send_error(error_for(request, mcp::kInvalidParams,
+                                "tools/call needs a name, and arguments that are an object"));
+  }
+  const std::string tool = *name->if_string();
+  if (is_method_entry(tool)) {
+    // An entry of the catalogue, but not a tool: it is reached by its own method only.
+    return send(denial_line(request.id, refuse(ReasonCode::kUnknownTool, tool),
+                            ReplyForm::kToolStructured));
+  }
+  Proposal proposal{
+      .id = request.id, .method = request.method, .tool = tool, .arguments = {}, .params = {}};
+  if (arguments != nullptr) proposal.arguments = std::move(*arguments->if_object());
+  proposal.params = std::move(request.params);
+  start_call(std::move(proposal));
+}
+
+void StdioGateway::call_method(mcp::Request request) {
+  const std::string tool = "mcp:" + request.method;
+  const auto snapshot = parts_.policy.get();
+  if (snapshot != nullptr && snapshot->bundle->find_tool(tool) == nullptr) {
+    refuse(ReasonCode::kUnknownTool, tool);
+    return send_error(error_for(request, mcp::kMethodNotFound, "Method not found"));
+  }
+  Proposal proposal{.id = request.id,
+                    .method = request.method,
+                    .tool = tool,
+                    .arguments = request.params,
+                    .params = {}};
+  proposal.arguments.erase("_meta");
+  proposal.params = std::move(request.params);
+  start_call(std::move(proposal));
+}
+
+void StdioGateway::start_call(Proposal proposal) {
+  ReplyForm form = ReplyForm::kError;
+  if (proposal.method == "tools/call") {
+    form = ReplyForm::kToolStructured;
+    const auto snapshot = parts_.policy.get();
+    const policy::Tool* tool =
+        snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(proposal.tool);
+    const auto live = tool == nullptr ? nullptr : live_tools_.find(*tool);
+    if (live != nullptr && live->has_output_schema) form = ReplyForm::kToolText;
+    // What the server offers under this name is not what the catalogue names: it is no such tool.
+    if (tool != nullptr && LiveTools::state_of(*tool, live.get()) != ToolState::kLive) {
+      return send(denial_line(proposal.id, refuse(ReasonCode::kUnknownTool, proposal.tool), form));
+    }
+  }
+  access::ProposedCall call{.route = parts_.route,
+                            .credential = whoever_started_us(),
+                            .tool = proposal.tool,
+                            .arguments_json = json::write(json::Value{proposal.arguments}),
+                            .run_id = parts_.run_id,
+                            .case_id = parts_.case_id};
+  const auto token = read_meta(proposal.params, call);
+  if (!token) {
+    refuse(ReasonCode::kInvalidRequest, proposal.tool);
+    return send_error(
+        {.id = proposal.id, .code = mcp::kInvalidParams, .message = token.error().message});
+  }
+  auto [admission, live_call] = calls_.admit(proposal.id);
+  if (admission == LiveCalls::Admission::kRepeated) {
+    // An answer under this id would be taken for the live call's.
+    refuse(ReasonCode::kInvalidRequest, proposal.tool);
+    return send_error({.id = std::nullopt,
+                       .code = mcp::kInvalidRequest,
+                       .message = "the id is that of a request in flight"});
+  }
+  if (admission != LiveCalls::Admission::kAdmitted) {
+    return send(denial_line(proposal.id, refuse(ReasonCode::kLimitExceeded, proposal.tool), form));
+  }
+  workers_.post([this, live = std::move(live_call), call = std::move(call),
+                 method = std::move(proposal.method), token = *token,
+                 form] { run_call(live, call, method, token, form); });
+}
+
+void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
+                            const access::ProposedCall& proposed, const std::string& method,
+                            const std::optional<mcp::RequestId>& progress_token, ReplyForm form) {
+  ServerCall handler(*this, {.method = method, .progress_token = progress_token, .form = form});
+  enforcement::CallOutcome outcome = parts_.point.invoke(proposed, handler, call->stop.get_token());
+  std::string line;
+  if (const auto* denial = std::get_if<enforcement::Denial>(&outcome)) {
+    if (!denial->detail.empty()) {
+      parts_.notices.say("call " + denial->invocation_id + " denied, " +
+                         std::string(access::reason_name(denial->reason)) + ": " + denial->detail);
+    }
+    line = denial_line(call->id, *denial, form);
+  } else {
+    auto& result = std::get<enforcement::HandlerResult>(outcome);
+    if (result.payload.empty()) {
+      // The handler was not entered, or an exception left it.
+      const bool is_cancelled = result.outcome == enforcement::HandlerOutcome::kCancelled;
+      result = handler_result(
+          {.kind = is_cancelled ? AnswerKind::kCancelled : AnswerKind::kMalformed}, form);
+    }
+    line = payload_line(call->id, result.payload);
+  }
+  const bool is_owed = !call->is_cancelled;
+  calls_.close(call->id);  // before the answer: whoever has read it may use the id again
+  if (is_owed) send(std::move(line));
+}
+
+}  // namespace remit::gateway

@@ -1,0 +1,166 @@
+// From settings to objects.
+#include "gateway/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attributes/fixture_attribute_source.h"
+#include "attributes/path_attribute_source.h"
+#include "attributes/sqlite_attribute_source.h"
+#include "cedar/cedar_decision_point.h"
+#include "gateway/live_tools.h"
+#include "mcp/methods.h"
+#include "policy/bundle.h"
+
+namespace remit::gateway {
+namespace {
+
+constexpr std::chrono::seconds kOpenDeadline{10};
+constexpr std::uint64_t kMaxKeyBytes = 4096;
+
+struct SourceOutcome {
+  std::unique_ptr<attributes::AttributeSource> source;
+  std::vector<Error> problems = {};
+};
+
+template <class Source>
+SourceOutcome outcome_of(Result<std::unique_ptr<Source>> opened, const std::string& where) {
+  if (opened) return {std::move(*opened)};
+  Error error = std::move(opened).error();
+  // The place is where the configuration names the store; what the store says goes behind it.
+  return {nullptr, {Error{error.code, error.to_string(), where}}};
+}
+
+SourceOutcome open_source(const AttributeSettings& settings, FileSystem& files,
+                          const Clock& clock) {
+  if (const auto* fixture = std::get_if<FixtureAttributes>(&settings.store)) {
+    auto read =
+        attributes::FixtureAttributeSource::read(files, fixture->file, settings.type, "fixture");
+    return {std::move(read.source), std::move(read.problems)};
+  }
+  if (const auto* sqlite = std::get_if<SqliteAttributes>(&settings.store)) {
+    const attributes::SqliteSourceOptions options{
+        .type = settings.type, .path = sqlite->path, .query = sqlite->query, .source = "sqlite"};
+    return outcome_of(attributes::SqliteAttributeSource::open(
+                          options, clock, clock.monotonic_now() + kOpenDeadline),
+                      settings.where);
+  }
+  const auto& path = std::get<PathAttributes>(settings.store);
+  const attributes::PathSourceOptions options{
+      .type = settings.type, .root = path.root, .tenant = path.tenant, .source = "path"};
+  return outcome_of(attributes::PathAttributeSource::open(options, clock), settings.where);
+}
+
+bool has_upstream(const Config& config, const std::string& name) {
+  return std::any_of(config.upstreams.begin(), config.upstreams.end(),
+                     [&](const UpstreamSettings& upstream) { return upstream.name == name; });
+}
+
+// Whether an `mcp:` entry names a request that the gateway takes through the boundary.
+bool is_governed_method(std::string_view entry) {
+  const mcp::Method* method = mcp::find_method(mcp::Sender::kClient, mcp::MethodKind::kRequest,
+                                               entry.substr(4), mcp::kNewestRevision);
+  return method != nullptr &&
+         (method->capability == "resources" || method->capability == "prompts" ||
+          method->capability == "completions");
+}
+
+void check_tool(const policy::Tool& tool, const Config& config, const World& world,
+                std::vector<Error>& problems) {
+  const std::string where = config.bundle + "/catalogue.yaml";
+  const auto add = [&](std::string message) {
+    problems.push_back({ErrorCode::kInvalidInput,
+                        "the tool " + quoted(tool.name) + " " + std::move(message), where});
+  };
+  if (tool.upstream_server.empty()) {
+    add("names no upstream; a gateway needs to know which server has it");
+  } else if (!has_upstream(config, tool.upstream_server)) {
+    add("names the upstream " + quoted(tool.upstream_server) + ", which " + config.file +
+        " does not have");
+  }
+  for (const policy::ResourceReference& reference : tool.resources) {
+    if (world.sources.contains(reference.type)) continue;
+    add("names a resource of the type " + quoted(reference.type) + ", for which " + config.file +
+        " has no attributes");
+  }
+  if (is_method_entry(tool.name) && !is_governed_method(tool.name)) {
+    add("is no method of the protocol that can be governed");
+  }
+}
+
+// The bundle with its policies, published; null when there are problems.
+std::shared_ptr<const decision::PolicySnapshot> load_policy(const Config& config,
+                                                            const std::string& route,
+                                                            FileSystem& files, World& world,
+                                                            std::vector<Error>& problems) {
+  policy::BundleOutcome loaded = policy::load_bundle(files, config.bundle);
+  if (loaded.bundle == nullptr) {
+    std::move(loaded.problems.begin(), loaded.problems.end(), std::back_inserter(problems));
+    return nullptr;
+  }
+  decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory{}.create(*loaded.bundle);
+  for (Error& problem : made.problems)
+    problems.push_back(in_place(config.bundle, std::move(problem)));
+  for (const policy::Tool& tool : loaded.bundle->tools) check_tool(tool, config, world, problems);
+  if (loaded.bundle->find_route(route) == nullptr) {
+    problems.push_back({ErrorCode::kInvalidInput,
+                        "the bundle has no route " + quoted(route) + ", by which calls come here",
+                        config.bundle + "/bundle.yaml"});
+  }
+  if (!problems.empty()) return nullptr;
+  auto published = world.policy.publish(loaded.bundle, made.decision_point);
+  if (published) return *published;
+  problems.push_back(published.error());
+  return nullptr;
+}
+
+Result<DigestKey> read_key(const std::string& file, FileSystem& files) {
+  REMIT_TRY_ASSIGN(const std::string bytes, files.read(file, kMaxKeyBytes));
+  auto key = DigestKey::from_bytes(std::as_bytes(std::span{bytes.data(), bytes.size()}));
+  if (!key) return in_place(file, key.error());
+  return key;
+}
+
+Status open_log(const Config& config, World& world, FileSystem& files, const Clock& clock,
+                Random& random, const DigestKey& key,
+                const std::shared_ptr<const decision::PolicySnapshot>& snapshot) {
+  REMIT_TRY_ASSIGN(world.evidence,
+                   evidence::FileEvidenceLog::open(files, clock, random,
+                                                   {.directory = config.evidence.directory}));
+  world.point = std::make_unique<enforcement::EnforcementPoint>(
+      enforcement::Surroundings{.policy = world.policy,
+                                .authenticator = world.authenticator,
+                                .sources = world.sources,
+                                .evidence = *world.evidence,
+                                .clock = clock,
+                                .random = random,
+                                .digest_key = key});
+  return world.point->record_publication(*snapshot);
+}
+
+}  // namespace
+
+WorldOutcome assemble(const Config& config, const std::string& route, FileSystem& files,
+                      const Clock& clock, Random& random) {
+  WorldOutcome out;
+  auto world = std::make_unique<World>(config.pinned);
+  const Result<DigestKey> key = read_key(config.evidence.digest_key, files);
+  if (!key) out.problems.push_back(key.error());
+  for (const AttributeSettings& settings : config.attributes) {
+    auto [source, problems] = open_source(settings, files, clock);
+    std::move(problems.begin(), problems.end(), std::back_inserter(out.problems));
+    world->sources.emplace(settings.type, source.get());
+    world->owned_sources.push_back(std::move(source));
+  }
+  const auto snapshot = load_policy(config, route, files, *world, out.problems);
+  if (!out.problems.empty()) return out;
+  const Status opened = open_log(config, *world, files, clock, random, *key, snapshot);
+  if (!opened) {
+    out.problems.push_back(opened.error());
+    return out;
+  }
+  out.world = std::move(world);
+  return out;
+}
+
+}  // namespace remit::gateway
