@@ -1,5 +1,8 @@
 // remit: the one program. Builds the real world and hands it down.
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,12 @@ int main(int argc, char** argv) {
   remit::SystemRandom random;
   remit::cli::FdOutput out(1);
   remit::cli::FdOutput err(2);
-  remit::cli::World world{.files = files, .clock = clock, .random = random, .out = out, .err = err};
+  const bool colours = ::isatty(1) == 1 && std::getenv("NO_COLOR") == nullptr;
+  remit::cli::World world{.files = files,
+                          .clock = clock,
+                          .random = random,
+                          .out = out,
+                          .err = err,
+                          .out_is_terminal = colours};
   return remit::cli::run_command_line(std::vector<std::string>(argv + 1, argv + argc), world);
 }

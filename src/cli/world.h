@@ -37,8 +37,9 @@ struct World {
   Random& random;
   Output& out;
   Output& err;
-  int input_fd = 0;   ///< for `stdio` and for events from standard input
-  int output_fd = 1;  ///< for `stdio`, whose output is a protocol
+  int input_fd = 0;              ///< for `stdio` and for events from standard input
+  int output_fd = 1;             ///< for `stdio`, whose output is a protocol
+  bool out_is_terminal = false;  ///< colours may be written to `out`
 };
 
 /// Runs one command line (the words after the program's name) and returns the exit code. Whatever

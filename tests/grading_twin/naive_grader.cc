@@ -102,7 +102,7 @@ std::vector<std::string> invocation_ids(const NaiveTrace& trace) {
   return out;
 }
 
-// REQ-GR-073: closed is a denied decision or a finish.
+// REQ-GR-073: closed is a denial that no allow contradicts, a finish, or a permit that was never spent.
 bool closed_by(const Events& events) {
   for (const NaiveEvent* event : events) {
     if (event->kind == EventKind::kExecutorFinish || event->kind == EventKind::kPermitUnspent) {
@@ -110,7 +110,17 @@ bool closed_by(const Events& events) {
     }
   }
   const Events decisions = of_kind(events, EventKind::kAuthorizationDecision);
-  return !decisions.empty() && is_deny(decisions.back());
+  return !any_allow(decisions) && std::any_of(decisions.begin(), decisions.end(), is_deny);
+}
+
+// The manifest's case, else what the invocation's events say.
+std::string told_case(const Context& context, const std::string& id) {
+  const auto found = context.case_of.find(id);
+  if (found != context.case_of.end()) return found->second;
+  for (const NaiveEvent* event : of_invocation(context, id)) {
+    if (event->has(Field::kCaseId)) return event->get(Field::kCaseId);
+  }
+  return {};
 }
 
 void add(Context& context, const std::string& code, const std::string& invocation,
@@ -123,8 +133,7 @@ void add(Context& context, const std::string& code, const std::string& invocatio
   finding.verdict = info.verdict;
   finding.owner = info.owner;
   finding.value = value.value_or(info.soft ? Value::kUndetermined : Value::kFailed);
-  const auto found = context.case_of.find(invocation);
-  if (!invocation.empty() && found != context.case_of.end()) finding.case_id = found->second;
+  if (!invocation.empty()) finding.case_id = told_case(context, invocation);
   context.findings.push_back(std::move(finding));
 }
 
@@ -457,33 +466,32 @@ struct CaseResult {
   bool request_absent = false;
 };
 
-// REQ-MF-012: an entry takes its own invocation, or the next of the case that fits.
+// REQ-MF-012: an entry takes its own invocation, or the next of the case that fits. Of an
+// invocation that it names, a request that is missing is no other request.
+bool takes(const Context& context, const grading::Case& each, const grading::Expectation& entry,
+           const std::string& id) {
+  const NaiveEvent* request = request_of(context, id);
+  if (entry.invocation_id) {
+    return *entry.invocation_id == id && (request == nullptr || request_fits(request, entry));
+  }
+  return !names_invocation(each, id) && request_fits(request, entry);
+}
+
 void match_entries(Context& context, CaseResult& result) {
   std::set<std::string> taken;
   for (const grading::Expectation& entry : result.definition->expect) {
-    std::string match;
-    for (const std::string& id : result.invocations) {
-      if (taken.contains(id) || !match.empty()) continue;
-      const bool named = entry.invocation_id ? *entry.invocation_id == id
-                                             : !names_invocation(*result.definition, id);
-      if (named && request_fits(request_of(context, id), entry)) match = id;
-    }
-    if (match.empty()) {
+    const auto match = std::find_if(
+        result.invocations.begin(), result.invocations.end(), [&](const std::string& id) {
+          return !taken.contains(id) && takes(context, *result.definition, entry, id);
+        });
+    if (match == result.invocations.end()) {
       result.request_absent = true;
-      const bool seen =
-          entry.invocation_id && std::find(result.invocations.begin(), result.invocations.end(),
-                                           *entry.invocation_id) != result.invocations.end();
       add_case_finding(context, "expected_request_absent", entry.invocation_id.value_or(""),
                        result.definition->id);
-      if (entry.invocation_id && !seen) {
-        add_case_finding(context, "missing_invocation", *entry.invocation_id,
-                         result.definition->id);
-        if (!context.losses.empty()) context.findings.back().value = Value::kUndetermined;
-      }
       continue;
     }
-    taken.insert(match);
-    context.entry_of[match] = &entry;
+    taken.insert(*match);
+    context.entry_of[*match] = &entry;
   }
 }
 
