@@ -50,6 +50,7 @@ class FileEvidenceLogTest : public ::testing::Test {
   testing::SeededRandom random_;
 };
 
+// REQ-EL-005.
 TEST_F(FileEvidenceLogTest, SetsNumberWriterAndTime) {
   const auto log = open();
   std::vector<Event> events(3, request("i1"));
@@ -81,6 +82,7 @@ TEST_F(FileEvidenceLogTest, CountsTheEventsBeforeTheEndOfARun) {
   EXPECT_EQ(member(lines()[3], "events"), "9");
 }
 
+// REQ-EL-020.
 TEST_F(FileEvidenceLogTest, ACommitIsOnDiskWhenItReturns) {
   const auto log = open();
   const std::vector<Event> events(2, request("i1"));
@@ -90,6 +92,7 @@ TEST_F(FileEvidenceLogTest, ACommitIsOnDiskWhenItReturns) {
   EXPECT_EQ(lines().size(), 2U);
 }
 
+// REQ-EL-023.
 TEST_F(FileEvidenceLogTest, AppendedEventsKeepTheirPlaceAndGoWithTheNextCommit) {
   const auto log = open({.directory = kRoot, .append_interval = std::chrono::hours(1)});
   ASSERT_TRUE(log->append({std::vector<Event>{request("first")}, 0}));
@@ -106,6 +109,7 @@ TEST_F(FileEvidenceLogTest, AppendedEventsKeepTheirPlaceAndGoWithTheNextCommit) 
   expect_intact();
 }
 
+// REQ-EL-023.
 TEST_F(FileEvidenceLogTest, AppendedEventsReachTheDiskThoughNoOneWaits) {
   const auto log = open({.directory = kRoot, .append_interval = std::chrono::milliseconds(1)});
   for (std::size_t i = 1; i <= 3; ++i) {
@@ -114,6 +118,7 @@ TEST_F(FileEvidenceLogTest, AppendedEventsReachTheDiskThoughNoOneWaits) {
   }
 }
 
+// REQ-EL-024.
 TEST_F(FileEvidenceLogTest, AnOlderGenerationIsRefusedOnceANewerIsPublished) {
   const auto log = open();
   const std::vector<Event> events{request("i")};
@@ -134,7 +139,7 @@ TEST_F(FileEvidenceLogTest, AnOlderGenerationIsRefusedOnceANewerIsPublished) {
 }
 
 // Publications race with decisions: no decision may stand in the log behind a newer policy than the
-// one it was made by.
+// one it was made by (REQ-EL-024).
 TEST_F(FileEvidenceLogTest, NoDecisionStandsBehindANewerPolicy) {
   const auto log = open({.directory = kRoot, .max_segment_bytes = 4000});
   constexpr int kGenerations = 40;
@@ -210,6 +215,32 @@ TEST_F(FileEvidenceLogTest, ManyCallersShareOneOrderWithoutGaps) {
   expect_intact();
 }
 
+// A log may be verified while its writer is at work: what is added meanwhile is seen or not, and is
+// no damage (REQ-EL-042).
+TEST_F(FileEvidenceLogTest, ALogAtWorkVerifiesAtEveryMoment) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> verified{0};
+  auto log = open({.directory = kRoot, .max_segment_bytes = 1000});
+  std::thread reader([&] {
+    while (!stop) {
+      const auto report = verify(files_, kRoot);
+      ASSERT_TRUE(report) << report.error().to_string();
+      ASSERT_TRUE(report->intact()) << report->damage->to_string();
+      ++verified;
+    }
+  });
+  for (int i = 0; i < 1000; ++i) {
+    const std::vector<Event> events(1 + static_cast<std::size_t>(i) % 3, request("i"));
+    ASSERT_TRUE(log->commit({events, 0}));
+    if (i % 50 != 49) continue;
+    ASSERT_TRUE(log->close());
+    log = open({.directory = kRoot, .max_segment_bytes = 1000});
+  }
+  stop = true;
+  reader.join();
+  EXPECT_GT(verified, 0);
+}
+
 TEST_F(FileEvidenceLogTest, AnOverlongEventIsRefusedAndTheLogGoesOn) {
   const auto log = open();
   const std::string huge(kMaxEventLineBytes, 'x');
@@ -243,6 +274,7 @@ TEST_F(FileEvidenceLogTest, AClosedLogRefuses) {
   EXPECT_EQ(lines().size(), 1U);
 }
 
+// REQ-EL-001, REQ-EL-003.
 TEST_F(FileEvidenceLogTest, LivingWritersStandSideBySide) {
   const auto first = open();
   const auto second = open();
@@ -282,6 +314,7 @@ class OnDisk : public ::testing::Test {
   std::string root_;
 };
 
+// REQ-EL-001, REQ-EL-002, REQ-EL-004.
 TEST_F(OnDisk, NoOneElseReadsOrWrites) {
   const std::string directory = root_ + "/evidence";
   const auto log = FileEvidenceLog::open(files_, clock_, random_,
@@ -305,6 +338,7 @@ TEST_F(OnDisk, NoOneElseReadsOrWrites) {
   EXPECT_TRUE(report->intact()) << report->damage->to_string();
 }
 
+// REQ-EL-004.
 TEST_F(OnDisk, ADirectoryInWhichOthersMayWriteIsRefused) {
   std::filesystem::permissions(root_, std::filesystem::perms::all);
   const auto log = FileEvidenceLog::open(files_, clock_, random_, {.directory = root_});

@@ -58,6 +58,7 @@ Sha256Digest naive_root(const std::vector<std::string>& lines, std::size_t from,
   return Sha256{}.update("\x01").update(left).update(right).finish();
 }
 
+// REQ-EL-012.
 TEST(MerkleTree, AgreesWithTheDefinitionAtEverySize) {
   MerkleTree tree;
   std::vector<std::string> lines;

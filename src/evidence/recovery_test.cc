@@ -142,6 +142,7 @@ bool fail_and_recover(Fault fault, std::uint64_t step, Loss loss) {
   return reached;
 }
 
+// REQ-EL-022, REQ-EL-033.
 TEST(Recovery, NothingAcknowledgedIsLostWhicheverStepFails) {
   for (const Fault fault : {Fault::kError, Fault::kShort}) {
     std::uint64_t step = 1;
@@ -150,6 +151,7 @@ TEST(Recovery, NothingAcknowledgedIsLostWhicheverStepFails) {
   }
 }
 
+// REQ-EL-020, REQ-EL-021, REQ-EL-033.
 TEST(Recovery, NothingAcknowledgedIsLostWheneverPowerGoes) {
   for (const Loss loss : {Loss::kNothing, Loss::kHalf, Loss::kEverything}) {
     std::uint64_t step = 1;
@@ -174,6 +176,7 @@ TEST(Recovery, TheHarnessSeesWhatIsLost) {
   EXPECT_TRUE(ids_of(files, 1).empty());
 }
 
+// REQ-EL-033.
 TEST(Recovery, RecoveryItselfMayDieAtEveryStep) {
   for (const Loss loss : {Loss::kNothing, Loss::kHalf, Loss::kEverything}) {
     bool reached = true;
@@ -229,6 +232,7 @@ void write_dead_log(FaultyFileSystem& files, int commits, const std::string& tai
   ASSERT_TRUE(lines && (*lines)->append(std::as_bytes(std::span{tail})));
 }
 
+// REQ-EL-031, REQ-EL-032.
 TEST(Recovery, CutsATornTailKeepsItAsideAndSaysSo) {
   for (const std::string& tail :
        {std::string{"{\"event\":\"tool.req"}, std::string{"\n"}, std::string(5000, '\0'),
@@ -253,6 +257,7 @@ TEST(Recovery, CutsATornTailKeepsItAsideAndSaysSo) {
   }
 }
 
+// REQ-EL-030, REQ-EL-032.
 TEST(Recovery, SaysOfADeadWriterThatEventsMayBeMissing) {
   FaultyFileSystem files;
   write_dead_log(files, 2, "");
@@ -265,6 +270,7 @@ TEST(Recovery, SaysOfADeadWriterThatEventsMayBeMissing) {
   EXPECT_FALSE(files.info("/evidence/writer-000001/lock"));
 }
 
+// REQ-EL-030.
 TEST(Recovery, LeavesADamagedLogAsItIs) {
   FaultyFileSystem files;
   write_dead_log(files, 2, "torn");
@@ -310,6 +316,7 @@ TEST(Recovery, LeavesADamagedLogAsItIs) {
   ::_exit(1);
 }
 
+// REQ-EL-020, REQ-EL-033.
 TEST(Recovery, NothingAcknowledgedIsLostWhenTheProcessIsKilled) {
   std::string root = (std::filesystem::temp_directory_path() / "remit-killed-XXXXXX").string();
   ASSERT_NE(::mkdtemp(root.data()), nullptr);

@@ -28,6 +28,7 @@ std::string without_newline(std::string text) {
   return text;
 }
 
+// REQ-EL-010.
 TEST(Roots, TheHeaderComesBackAndNoOtherSpellingDoes) {
   const std::string line = without_newline(encode(example_header()));
   const auto parsed = parse_roots_header(line);
@@ -45,6 +46,7 @@ TEST(Roots, TheHeaderComesBackAndNoOtherSpellingDoes) {
   EXPECT_FALSE(parse_roots_header(line + "\r"));
 }
 
+// REQ-EL-011, REQ-EL-013.
 TEST(Roots, AnEntryComesBackAndNoOtherSpellingDoes) {
   const SegmentExtent extent{4, 1111, sha256("x")};
   for (const RootsKind kind :
@@ -68,6 +70,7 @@ TEST(Roots, AnEntryComesBackAndNoOtherSpellingDoes) {
   EXPECT_FALSE(parse_roots_entry(std::string(kMaxRootsLineBytes + 1, ' ')));
 }
 
+// REQ-EL-031.
 TEST(Roots, OnlyTheBeginningOfAnEntryIsTorn) {
   for (const RootsKind kind : {RootsKind::kCommit, RootsKind::kClosed}) {
     RootsEntry entry{kind, 12, {4, 1111, sha256("x")}, {}};

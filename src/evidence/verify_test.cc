@@ -147,6 +147,7 @@ TEST(Verify, FindsNothingInWhatIsAsWritten) {
   EXPECT_FALSE(verify_tree(died_tree()).writers[1].closed);
 }
 
+// REQ-EL-041; the place as REQ-EL-040 says.
 TEST(Verify, FindsEveryFlippedBit) {
   for (const Ending ending : {Ending::kClosed, Ending::kDied}) {
     FaultyFileSystem files;
@@ -171,6 +172,7 @@ TEST(Verify, FindsEveryFlippedBit) {
   }
 }
 
+// REQ-EL-041.
 TEST(Verify, FindsEveryPairOfLinesSwapped) {
   for (const Tree& whole : {closed_tree(), died_tree()}) {
     std::vector<std::pair<std::string, std::size_t>> places;
@@ -195,6 +197,7 @@ TEST(Verify, FindsEveryPairOfLinesSwapped) {
   }
 }
 
+// REQ-EL-041.
 TEST(Verify, FindsEveryLineRemovedRepeatedOrAdded) {
   const Tree whole = closed_tree();
   for (const auto& [path, bytes] : whole) {
@@ -222,6 +225,7 @@ TEST(Verify, FindsEveryLineRemovedRepeatedOrAdded) {
   }
 }
 
+// REQ-EL-013, REQ-EL-014, REQ-EL-041.
 TEST(Verify, FindsEveryFileAndSegmentRemoved) {
   for (const Tree& whole : {closed_tree(), died_tree()}) {
     for (const auto& [path, bytes] : whole) {
@@ -244,6 +248,7 @@ TEST(Verify, FindsEveryFileAndSegmentRemoved) {
   }
 }
 
+// REQ-EL-010, REQ-EL-014, REQ-EL-041.
 TEST(Verify, FindsEverySegmentSwappedOrCopied) {
   for (const Tree& whole : {closed_tree(), died_tree()}) {
     const std::vector<std::string> names = segments(whole);
@@ -272,6 +277,7 @@ TEST(Verify, FindsEverySegmentSwappedOrCopied) {
   }
 }
 
+// REQ-EL-041, REQ-EL-043.
 TEST(Verify, FindsWritersSwappedAndAMissingOneButTheLast) {
   const Tree whole = closed_tree();
   Tree swapped;
@@ -292,6 +298,7 @@ TEST(Verify, FindsWritersSwappedAndAMissingOneButTheLast) {
   EXPECT_EQ(verify_tree(without_last, head).damage->kind, DamageKind::kHeadRolledBack);
 }
 
+// REQ-EL-041.
 TEST(Verify, FindsEveryFileOfAClosedLogCutAnywhere) {
   const Tree whole = closed_tree();
   for (const auto& [path, bytes] : whole) {
@@ -303,6 +310,7 @@ TEST(Verify, FindsEveryFileOfAClosedLogCutAnywhere) {
   }
 }
 
+// REQ-EL-003, REQ-EL-043.
 TEST(Verify, FindsAClosedLogCutTogetherWithItsRoots) {
   const Tree whole = closed_tree();
   const Head head = verify_tree(whole).head;
@@ -322,6 +330,7 @@ TEST(Verify, FindsAClosedLogCutTogetherWithItsRoots) {
   EXPECT_EQ(verify_tree(tree, head).damage->kind, DamageKind::kHeadRolledBack);
 }
 
+// REQ-EL-042, REQ-EL-043.
 TEST(Verify, SaysOfAnUnclosedLogWhatStandsBehindItsLastRoot) {
   const Tree whole = died_tree();
   const Head head = verify_tree(whole).head;
@@ -356,6 +365,7 @@ TEST(Verify, SaysOfAnUnclosedLogWhatStandsBehindItsLastRoot) {
   EXPECT_EQ(verify_tree(torn).writers[1].torn_bytes, lines.size());
 }
 
+// REQ-EL-051, REQ-EL-052.
 TEST(Verify, AHeadFitsWhatGrewOutOfIt) {
   FaultyFileSystem files;
   write_log(files, 1, 4, Ending::kClosed);
@@ -393,6 +403,7 @@ TEST(Verify, AHeadFitsWhatGrewOutOfIt) {
   }
 }
 
+// REQ-EL-043, REQ-EL-051.
 TEST(Verify, AHeadContradictsALogMadeAnew) {
   for (const Ending ending : {Ending::kClosed, Ending::kDied}) {
     FaultyFileSystem files;
@@ -415,6 +426,7 @@ TEST(Verify, AHeadContradictsALogMadeAnew) {
   }
 }
 
+// REQ-EL-050.
 TEST(Head, HasOneSpelling) {
   Head head;
   head.writers = 12;
