@@ -119,4 +119,5 @@ FORBIDDEN_NAMES = re.compile(r"^(?:utils?|utilities|common|misc|helpers?|manager
                              r"(?:^|_)(?:utils?|helpers?|manager|misc)$")
 
 COLUMNS = 100
+SCRIPT_COLUMNS = 120
 COLUMN_SUFFIXES = (".py", ".sh")  # as they are; rustfmt looks after Rust

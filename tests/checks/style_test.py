@@ -166,7 +166,7 @@ class StyleTest(CheckTest):
         self.assert_passes({"src/json/a.cc": "// A sentence.\n\n//" + "x" * 98 + "\n"})
         self.assert_fails({"src/json/a.cc": "// A sentence.\n\n//" + "x" * 99 + "\n"},
                           "a.cc:3: columns: 101")
-        self.assert_fails({"tests/a.py": "x" * 101 + "\n"}, "tests/a.py:1: columns: 101")
+        self.assert_fails({"tests/a.py": "x" * 121 + "\n"}, "tests/a.py:1: columns: 121")
 
     def test_names(self):
         paths = ("src/util/a.txt", "src/common/a.txt", "src/json/helpers.txt", "docs/misc.txt",
