@@ -162,6 +162,7 @@ class StyleTest(CheckTest):
         long = "// A sentence.\nint " + "x" * 96
         self.assert_passes({"src/json/a.cc": long + "\n"})
         self.assert_passes({"src/json/a.cc": '// A sentence.\nchar x[] = "' + "x" * 99 + '";\n'})
+        self.assert_passes({"src/json/a.cc": '// A sentence.\nchar x[] = R"(\n' + "x" * 101 + '\n)";\n'})
         self.assert_fails({"src/json/a.cc": long + "x\n"}, "src/json/a.cc:2: columns: 101")
         self.assert_passes({"src/json/a.cc": "// A sentence.\n\n//" + "x" * 98 + "\n"})
         self.assert_fails({"src/json/a.cc": "// A sentence.\n\n//" + "x" * 99 + "\n"},
