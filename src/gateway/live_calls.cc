@@ -59,10 +59,10 @@ void LiveCalls::stop_all() {
 }
 
 bool LiveCalls::wait_until_empty(std::chrono::milliseconds span) {
-  const auto deadline = std::chrono::steady_clock::now() + span;
+  const MonotonicTime deadline = clock_.monotonic_now() + span;
   MutexLock lock(mutex_);
   while (!calls_.empty()) {
-    const auto left = deadline - std::chrono::steady_clock::now();
+    const Duration left = deadline - clock_.monotonic_now();
     if (left.count() <= 0) return false;
     closed_.wait_for(mutex_, left);
   }

@@ -119,9 +119,9 @@ void StdioGateway::serve(int input_fd, const process::TerminationSignals& signal
 }
 
 void StdioGateway::drain(const process::TerminationSignals& signals) {
-  const auto deadline = std::chrono::steady_clock::now() + kDrainDeadline;
+  const MonotonicTime deadline = parts_.clock.monotonic_now() + kDrainDeadline;
   while (!calls_.wait_until_empty(kLookUp)) {
-    if (signals.read_one() || std::chrono::steady_clock::now() >= deadline) break;
+    if (signals.read_one() || parts_.clock.monotonic_now() >= deadline) break;
   }
   calls_.stop_all();
   if (!calls_.wait_until_empty(kLastWords)) {
