@@ -102,7 +102,8 @@ std::vector<std::string> invocation_ids(const NaiveTrace& trace) {
   return out;
 }
 
-// REQ-GR-073: closed is a denial that no allow contradicts, a finish, or a permit that was never spent.
+// REQ-GR-073: closed is a denial that no allow contradicts, a finish, or a permit that was never
+// spent.
 bool closed_by(const Events& events) {
   for (const NaiveEvent* event : events) {
     if (event->kind == EventKind::kExecutorFinish || event->kind == EventKind::kPermitUnspent) {
