@@ -42,9 +42,14 @@ Status Decoder::decode(std::string_view line, Event& out) {
   }
   std::uint32_t* const quotes = state.quotes.data();
   const QuoteScan scan = state.find_quotes(line, quotes);
-  if (scan.is_plain && (scan.is_ascii || !first_invalid_utf8(line))) {
+  if (!scan.has_controls && (scan.is_ascii || !first_invalid_utf8(line))) {
     std::fill_n(quotes + scan.count, 4, static_cast<std::uint32_t>(line.size()));
-    if (read_plain(line, quotes, state.scratch, out)) return {};
+    if (scan.has_escapes) {
+      state.scratch.text.clear();
+      state.scratch.text.reserve(line.size());
+    }
+    const Escapes escapes = scan.has_escapes ? Escapes::kSome : Escapes::kNone;
+    if (read_plain(line, quotes, escapes, state.scratch, out)) return {};
   }
   out.clear();
   LineReader reader(line, state.scratch);

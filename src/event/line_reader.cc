@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -321,10 +322,10 @@ std::string_view LineReader::unescape(std::string_view written) {
     return unit;
   };
   for (std::size_t i = 0; i < written.size(); ++i) {
-    if (written[i] != '\\') {
-      scratch_.text += written[i];
-      continue;
-    }
+    const std::size_t end = std::min(written.find('\\', i), written.size());
+    scratch_.text.append(written, i, end - i);
+    i = end;
+    if (i == written.size()) break;
     const char name = written[++i];
     if (name != 'u') {
       constexpr std::string_view kNames = "\"\\/bfnrt";
@@ -395,6 +396,11 @@ bool LineReader::scan_scalar() {
 std::size_t LineReader::skip_value_at(std::size_t at) {
   at_ = at;
   return skip_value() ? at_ : 0;
+}
+
+std::size_t LineReader::read_string_at(std::size_t at, std::string_view& out) {
+  at_ = at;
+  return read_string(out) ? at_ : 0;
 }
 
 // Without recursion, so that depth is bounded by the line and by nothing else.

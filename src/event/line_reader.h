@@ -31,6 +31,11 @@ class LineReader {
   /// there is none (then `error` says why).
   std::size_t skip_value_at(std::size_t at);
 
+  /// Reads the string whose opening quotation mark stands at `at`; the offset behind it, or 0 if it
+  /// is malformed. `out` may point into the scratch, whose text the caller has made roomy enough
+  /// for all strings of the line.
+  std::size_t read_string_at(std::size_t at, std::string_view& out);
+
   [[nodiscard]] Error error() const;
 
  private:

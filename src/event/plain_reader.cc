@@ -1,6 +1,8 @@
 // The fast reader: every quotation mark is known, so a string costs no search.
 #include "event/plain_reader.h"
 
+#include <cstring>
+
 #include "base/limits.h"
 #include "event/names.h"
 #include "event/rules.h"
@@ -8,6 +10,7 @@
 namespace remit::event {
 namespace {
 
+template <Escapes kEscapes>
 class PlainReader {
  public:
   PlainReader(std::string_view line, const std::uint32_t* quotes, Scratch& scratch, Event& out)
@@ -24,10 +27,11 @@ class PlainReader {
       if (text_[at_] != ':') return false;
       ++at_;
       at_ += text_[at_] == ' ';
+      if (has_escape(key, key_end)) return false;
       const std::size_t index = kKeys.find_padded(text_ + key, key_end - key);
       if (text_[at_] == '"') {
-        const std::string_view value(text_ + at_ + 1, quote_[3] - at_ - 1);
-        if (quote_[2] != at_ || !take_text(index, value)) return false;
+        std::string_view value(text_ + at_ + 1, quote_[3] - at_ - 1);
+        if (quote_[2] != at_ || !unescape(value) || !take_text(index, value)) return false;
         at_ = quote_[3] + std::size_t{1};
         quote_ += 4;
       } else {
@@ -43,6 +47,20 @@ class PlainReader {
   }
 
  private:
+  [[nodiscard]] bool has_escape(std::size_t begin, std::size_t end) const {
+    if constexpr (kEscapes == Escapes::kNone) return false;
+    return begin < end && end <= line_.size() &&
+           std::memchr(text_ + begin, '\\', end - begin) != nullptr;
+  }
+
+  // Makes `value`, which stands at at_, what it says; false if its escapes are malformed.
+  bool unescape(std::string_view& value) {
+    const std::size_t begin = at_ + 1;
+    const std::size_t end = begin + value.size();
+    if (!has_escape(begin, end)) return true;
+    return LineReader(line_, scratch_).read_string_at(at_, value) == end + 1;
+  }
+
   bool take_text(std::size_t index, std::string_view value) {
     if (index < kTextFieldCount) {
       const auto field = static_cast<Field>(index);
@@ -57,8 +75,9 @@ class PlainReader {
   }
 
   static bool keeps_rule_padded(TextRule rule, std::string_view value) {
-    // The table of states stands in every decision; the others are rare or need no table.
-    if (rule == TextRule::kPrincipalState) {
+    // The table of states stands in every decision; the others are rare or need no table. Only
+    // text of the line is padded.
+    if (kEscapes == Escapes::kNone && rule == TextRule::kPrincipalState) {
       return kPrincipalStateTable.find_padded(value.data(), value.size()) !=
              kPrincipalStateTable.kNone;
     }
@@ -69,7 +88,9 @@ class PlainReader {
     if (has_kind_) return false;
     has_kind_ = true;
     if (name.substr(0, 2) == "x.") return true;  // kExtension is what a clear event has
-    const std::size_t kind = kKinds.find_padded(name.data(), name.size());
+    const std::size_t kind = kEscapes == Escapes::kNone
+                                 ? kKinds.find_padded(name.data(), name.size())
+                                 : kKinds.find(name);
     if (kind == kKinds.kNone) return false;
     out_.kind = static_cast<EventKind>(kind);
     return true;
@@ -131,6 +152,7 @@ class PlainReader {
     }
     while (true) {
       if (quote_[0] != at_ || quote_[1] >= line_.size()) return false;
+      if (has_escape(at_ + 1, quote_[1])) return false;
       list.emplace_back(text_ + at_ + 1, quote_[1] - at_ - 1);
       at_ = quote_[1] + std::size_t{1};
       quote_ += 2;
@@ -163,8 +185,12 @@ class PlainReader {
 
 }  // namespace
 
-bool read_plain(std::string_view line, const std::uint32_t* quotes, Scratch& scratch, Event& out) {
-  return PlainReader(line, quotes, scratch, out).read();
+bool read_plain(std::string_view line, const std::uint32_t* quotes, Escapes escapes,
+                Scratch& scratch, Event& out) {
+  if (escapes == Escapes::kNone) {
+    return PlainReader<Escapes::kNone>(line, quotes, scratch, out).read();
+  }
+  return PlainReader<Escapes::kSome>(line, quotes, scratch, out).read();
 }
 
 }  // namespace remit::event

@@ -9,13 +9,18 @@
 
 namespace remit::event {
 
-/// Reads a line that has no backslash and no control character, is well-formed UTF-8, and spaces
-/// its members as common writers do (nothing, or one space behind `:` and `,`). True if the line is
-/// an event, and `out`, which must be clear, is then what `LineReader` would give. False means "not
-/// me": `LineReader` decides, and `out` is anything.
+/// Whether a line has a backslash anywhere.
+enum class Escapes : std::uint8_t { kNone, kSome };
+
+/// Reads a line that has no control character, is well-formed UTF-8, has no escapes in its keys,
+/// and spaces its members as common writers do (nothing, or one space behind `:` and `,`). True if
+/// the line is an event, and `out`, which must be clear, is then what `LineReader` would give.
+/// False means "not me": `LineReader` decides, and `out` is anything.
 ///
-/// `quotes` holds the offsets of all quotation marks of `line`, and behind them at least four
-/// entries of `line.size()`. Reads up to Decoder::kPadding bytes past the line.
-bool read_plain(std::string_view line, const std::uint32_t* quotes, Scratch& scratch, Event& out);
+/// `quotes` holds the offsets of the quotation marks of `line` that are not escaped, and behind
+/// them at least four entries of `line.size()`. Reads up to Decoder::kPadding bytes past the line.
+/// Where there are escapes, the scratch's text is empty and has room for the line.
+bool read_plain(std::string_view line, const std::uint32_t* quotes, Escapes escapes,
+                Scratch& scratch, Event& out);
 
 }  // namespace remit::event

@@ -19,6 +19,20 @@ std::uint32_t* write_offsets(std::uint64_t marks, std::uint32_t base, std::uint3
   return out;
 }
 
+// Which of the bytes of a block are escaped, given its backslashes; `reaches_over` says so of the
+// first byte, and is then set for the first byte of the next block, which is `width` bytes on.
+std::uint64_t escaped_bytes(std::uint64_t backslashes, unsigned width, bool& reaches_over) {
+  std::uint64_t escaped = reaches_over ? 1 : 0;
+  reaches_over = false;
+  for (; backslashes != 0; backslashes &= backslashes - 1) {
+    const std::uint64_t backslash = backslashes & (~backslashes + 1);
+    if ((escaped & backslash) != 0) continue;
+    reaches_over = (backslash >> (width - 1)) != 0;
+    escaped |= reaches_over ? 0 : backslash << 1U;
+  }
+  return escaped;
+}
+
 }  // namespace
 
 QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets) {
@@ -29,21 +43,32 @@ QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets) {
     const std::uint64_t difference = word ^ (kOnes * byte);
     return ((difference & kLows) + kLows) | difference;
   };
+  const auto gather = [](std::uint64_t tops) {  // the eight top bits in one byte, lowest first
+    return ((tops & kTops) >> 7U) * 0x0102040810204080U >> 56U;
+  };
+  QuoteScan scan;
   std::uint32_t* out = offsets;
-  std::uint64_t plain = kTops;
+  std::uint64_t printable = kTops;
   std::uint64_t high = 0;
+  bool reaches_over = false;
   for (std::size_t at = 0; at < line.size(); at += sizeof(std::uint64_t)) {
     const std::size_t left = line.size() - at;
     std::uint64_t word = kOnes * ' ';
     std::memcpy(&word, line.data() + at, left < sizeof word ? left : sizeof word);
     high |= word;
-    plain &= without(word, '\\') & (((word & kLows) + kOnes * 0x60) | word);
-    const std::uint64_t marks = ~without(word, '"') & kTops;
-    // Gathers the eight top bits into one byte, lowest first.
-    const std::uint64_t bits = ((marks >> 7U) * 0x0102040810204080U) >> 56U;
-    out = write_offsets(bits, static_cast<std::uint32_t>(at), out);
+    printable &= ((word & kLows) + kOnes * 0x60) | word;
+    std::uint64_t marks = gather(~without(word, '"'));
+    const std::uint64_t backslashes = gather(~without(word, '\\'));
+    if (backslashes != 0 || reaches_over) {
+      scan.has_escapes = true;
+      marks &= ~escaped_bytes(backslashes, sizeof word, reaches_over);
+    }
+    out = write_offsets(marks, static_cast<std::uint32_t>(at), out);
   }
-  return QuoteScan{static_cast<std::size_t>(out - offsets), plain == kTops, (high & kTops) == 0};
+  scan.count = static_cast<std::size_t>(out - offsets);
+  scan.has_controls = (printable & kTops) != kTops;
+  scan.is_ascii = (high & kTops) == 0;
+  return scan;
 }
 
 #if defined(__x86_64__)
@@ -76,19 +101,38 @@ constexpr TailMask make_tail_mask() {
 }
 constexpr TailMask kTailMask = make_tail_mask();
 
-struct Classes {
-  __m256i unusual;  // lanes of 0xff where a backslash or a control character was seen
-  __m256i high;     // all bytes together
+// What the blocks of a line have in common, and the carry from one to the next.
+struct Seen {
+  __m256i controls;  // lanes of 0xff where a control character was seen
+  __m256i bytes;     // all bytes together
+  bool has_escapes = false;
+  bool reaches_over = false;
 };
 
-__attribute__((target("avx2"))) inline std::uint32_t classify(__m256i bytes, Classes& classes) {
+__attribute__((target("avx2"))) inline std::uint64_t bits(__m256i low, __m256i high) {
+  const auto first = static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
+  const auto second = static_cast<std::uint32_t>(_mm256_movemask_epi8(high));
+  return first | (std::uint64_t{second} << 32U);
+}
+
+// The quotation marks of 64 bytes.
+__attribute__((target("avx2"))) inline std::uint64_t marks_of(__m256i low, __m256i high,
+                                                              Seen& seen) {
   const __m256i last_control = _mm256_set1_epi8(0x1f);
-  const __m256i is_control = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, last_control), bytes);
-  const __m256i is_backslash = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
-  classes.unusual = _mm256_or_si256(classes.unusual, _mm256_or_si256(is_control, is_backslash));
-  classes.high = _mm256_or_si256(classes.high, bytes);
-  const __m256i is_quote = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(is_quote));
+  const __m256i controls =
+      _mm256_or_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(low, last_control), low),
+                      _mm256_cmpeq_epi8(_mm256_min_epu8(high, last_control), high));
+  seen.controls = _mm256_or_si256(seen.controls, controls);
+  seen.bytes = _mm256_or_si256(seen.bytes, _mm256_or_si256(low, high));
+  const __m256i quote = _mm256_set1_epi8('"');
+  const std::uint64_t marks = bits(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(high, quote));
+  const __m256i backslash = _mm256_set1_epi8('\\');
+  const std::uint64_t backslashes =
+      bits(_mm256_cmpeq_epi8(low, backslash), _mm256_cmpeq_epi8(high, backslash));
+  if (backslashes == 0 && !seen.reaches_over) [[likely]]
+    return marks;
+  seen.has_escapes = true;
+  return marks & ~escaped_bytes(backslashes, 64, seen.reaches_over);
 }
 
 __attribute__((target("avx2"))) inline __m256i load(const char* from) {
@@ -105,24 +149,27 @@ __attribute__((target("avx2"))) inline __m256i load_tail(const char* from, std::
 
 __attribute__((target("avx2,bmi,popcnt"))) QuoteScan find_quotes_avx2(std::string_view line,
                                                                       std::uint32_t* offsets) {
-  Classes classes{_mm256_setzero_si256(), _mm256_setzero_si256()};
+  Seen seen{_mm256_setzero_si256(), _mm256_setzero_si256()};
   std::uint32_t* out = offsets;
   std::size_t at = 0;
   for (; at + 64 <= line.size(); at += 64) {
-    const std::uint64_t low = classify(load(line.data() + at), classes);
-    const std::uint64_t high = classify(load(line.data() + at + 32), classes);
-    out = write_offsets_bmi(low | (high << 32U), static_cast<std::uint32_t>(at), out);
+    const char* block = line.data() + at;
+    const std::uint64_t marks = marks_of(load(block), load(block + 32), seen);
+    out = write_offsets_bmi(marks, static_cast<std::uint32_t>(at), out);
   }
   if (at < line.size()) {
+    const char* block = line.data() + at;
     const std::size_t left = line.size() - at;
-    const std::uint64_t low = classify(load_tail(line.data() + at, left), classes);
-    const std::uint64_t high =
-        classify(load_tail(line.data() + at + 32, left < 32 ? 0 : left - 32), classes);
-    out = write_offsets_bmi(low | (high << 32U), static_cast<std::uint32_t>(at), out);
+    const std::uint64_t marks =
+        marks_of(load_tail(block, left), load_tail(block + 32, left < 32 ? 0 : left - 32), seen);
+    out = write_offsets_bmi(marks, static_cast<std::uint32_t>(at), out);
   }
-  return QuoteScan{static_cast<std::size_t>(out - offsets),
-                   _mm256_testz_si256(classes.unusual, classes.unusual) != 0,
-                   _mm256_movemask_epi8(classes.high) == 0};
+  QuoteScan scan;
+  scan.count = static_cast<std::size_t>(out - offsets);
+  scan.has_controls = _mm256_testz_si256(seen.controls, seen.controls) == 0;
+  scan.has_escapes = seen.has_escapes;
+  scan.is_ascii = _mm256_movemask_epi8(seen.bytes) == 0;
+  return scan;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where the quotation marks of a line are, and whether the line is plain: the first of two steps.
+// Where the strings of a line begin and end, and what else is in it: the first of two steps.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,18 @@ namespace remit::event {
 
 /// What one pass over a line's bytes saw.
 struct QuoteScan {
-  std::size_t count = 0;  ///< quotation marks
-  bool is_plain = false;  ///< neither a backslash nor a control character
+  std::size_t count = 0;      ///< quotation marks that no backslash escapes
+  bool has_controls = false;  ///< a byte below 0x20
+  bool has_escapes = false;   ///< a backslash
   bool is_ascii = false;
 };
 
 /// Bytes behind a line that a scan may read, and entries behind the marks that it may write.
 inline constexpr std::size_t kScanPadding = 64;
 
-/// Writes the offsets of all quotation marks of `line` to `offsets`, which has room for
-/// `line.size() + kScanPadding` of them. `line` is shorter than 4 GiB and readable for kScanPadding
+/// Writes the offsets of all quotation marks of `line` that are not escaped to `offsets`, which has
+/// room for `line.size() + kScanPadding` of them. A backslash escapes what follows it, wherever it
+/// stands. `line` is shorter than 4 GiB and readable for kScanPadding
 /// bytes past its end.
 using FindQuotes = QuoteScan (*)(std::string_view line, std::uint32_t* offsets);
 
