@@ -9,7 +9,13 @@
 namespace remit::gateway {
 namespace {
 
-// A client that offers nothing and hears nothing.
+// Some servers list a tool only to a client that can do what the tool asks back for. So everything
+// is offered, for a listing alone: what is asked back is refused.
+json::Object everything() {
+  return {{"roots", json::Object{}}, {"sampling", json::Object{}}, {"elicitation", json::Object{}}};
+}
+
+// A client that does nothing and hears nothing.
 class DeafListener final : public UpstreamListener {
  public:
   void on_request(Upstream& upstream, mcp::Request request) override {
@@ -31,7 +37,7 @@ Result<json::Value> list_server_tools(const process::Command& server,
   DeafListener listener;
   Upstream upstream("server", listener, notices);
   REMIT_TRY(upstream.start(server));
-  REMIT_TRY(upstream.shake_hands({}, {}, patience));
+  REMIT_TRY(upstream.shake_hands(everything(), {}, patience));
   REMIT_TRY_ASSIGN(std::vector<json::Object> tools, upstream.list_tools(patience, {}));
   upstream.close(kServerGrace);
   json::Array out;
