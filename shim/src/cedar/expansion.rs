@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// Parts that all declared types may have together.
-const MAX_PARTS: u64 = 200_000;
+/// Parts that one declared type may have, and all of them together.
+const MAX_PARTS: u64 = 100_000;
+const MAX_TOTAL_PARTS: u64 = 1_000_000;
 /// Nesting of one type.
 const MAX_DEPTH: usize = 64;
 
@@ -65,8 +66,9 @@ impl<'s> Expansion<'s> {
     }
 }
 
-/// Refuses a schema (in JSON form) whose types are too large or too deep once expanded.
-pub fn check_expansion(schema: &Value) -> Result<(), String> {
+/// How many parts the types of a schema (in JSON form) have once expanded, contexts of actions apart; refuses one
+/// whose types are too large or too deep.
+pub fn expanded_parts(schema: &Value) -> Result<u64, String> {
     let mut expansion = Expansion { common: HashMap::new(), sizes: HashMap::new() };
     let namespaces = || schema.as_object().into_iter().flatten();
     for (namespace, body) in namespaces() {
@@ -75,19 +77,22 @@ pub fn check_expansion(schema: &Value) -> Result<(), String> {
             .common
             .extend(common.map(|(name, ty)| (qualified(namespace, name), (namespace.as_str(), ty))));
     }
-    let mut total: u64 = 0;
+    let (mut shared, mut contextual) = (0u64, 0u64);
     for (namespace, body) in namespaces() {
         let types = body.get("commonTypes").and_then(Value::as_object).into_iter().flat_map(Map::values);
         let entities = body.get("entityTypes").and_then(Value::as_object).into_iter().flat_map(Map::values);
         let shapes = entities.flat_map(|entity| [entity.get("shape"), entity.get("tags")]).flatten();
         let actions = body.get("actions").and_then(Value::as_object).into_iter().flat_map(Map::values);
         let contexts = actions.filter_map(|action| action.get("appliesTo")?.get("context"));
-        for ty in types.chain(shapes).chain(contexts) {
-            total = total.saturating_add(expansion.value(namespace, ty, 0)?);
-            if total > MAX_PARTS {
-                return Err(format!("types expand to more than {MAX_PARTS} parts"));
-            }
+        for ty in types.chain(shapes) {
+            shared = shared.saturating_add(expansion.value(namespace, ty, 0)?);
+        }
+        for ty in contexts {
+            contextual = contextual.saturating_add(expansion.value(namespace, ty, 0)?);
+        }
+        if shared.saturating_add(contextual) > MAX_TOTAL_PARTS {
+            return Err(format!("types expand to more than {MAX_TOTAL_PARTS} parts"));
         }
     }
-    Ok(())
+    Ok(shared)
 }

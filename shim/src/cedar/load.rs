@@ -13,13 +13,17 @@ use cedar_policy_core::validator::{CoreSchema, ValidatorSchema};
 use serde_json::{json, Map, Value};
 
 use super::engine::{ActionEntry, Engine, EntityEntry, PolicyEntry};
-use super::expansion::check_expansion;
+use super::expansion::expanded_parts;
 use super::index::{Actions, Index};
 use super::report::{Finding, FindingKind, Report, SCHEMA_SOURCE};
 use super::shape::{enumerated, Compiler};
 use super::text::{check_policies, check_schema, Limits};
 
 const MAX_ID_BYTES: usize = 128;
+/// Pairs of a policy and a request type that validation may look at, some microseconds each.
+const MAX_TYPE_CHECKS: u64 = 10_000_000;
+/// Parts of schemas that validation may build to check policies against their own actions only.
+const MAX_CUT_PARTS: u64 = 50_000_000;
 
 /// A policy with its name and its place.
 struct Named {
@@ -33,6 +37,8 @@ struct ParsedSchema {
     schema: Schema,
     /// The same declarations as JSON, for cutting an action's own part out.
     json: Value,
+    /// Parts of its types, common types expanded and contexts of actions apart.
+    parts: u64,
 }
 
 /// Builds an engine; the report holds at least one finding above a warning if and only if there is none.
@@ -63,7 +69,7 @@ fn parse_and_build(sources: &[&str], schema: &str, limits: &Limits, report: &mut
         report.add(Finding::new(FindingKind::Limit, message));
         return None;
     }
-    validate(&schema, &actions, &policies, report);
+    validate(&schema, &actions, &policies, request_types as u64, report);
     if report.failed() {
         return None;
     }
@@ -92,10 +98,13 @@ fn parse_schema(text: &str, limits: &Limits, report: &mut Report) -> Option<Pars
         Ok(json) => json,
         Err(error) => return refuse(report, &error),
     };
-    if let Err(message) = check_expansion(&json) {
-        report.add(Finding::new(FindingKind::Limit, message));
-        return None;
-    }
+    let parts = match expanded_parts(&json) {
+        Ok(parts) => parts,
+        Err(message) => {
+            report.add(Finding::new(FindingKind::Limit, message));
+            return None;
+        }
+    };
     let schema: Schema = match fragment.try_into() {
         Ok(schema) => schema,
         Err(error) => return refuse(report, &error),
@@ -104,7 +113,7 @@ fn parse_schema(text: &str, limits: &Limits, report: &mut Report) -> Option<Pars
         report.add(Finding::new(FindingKind::Schema, "schema declares external types or actions"));
         return None;
     }
-    Some(ParsedSchema { schema, json })
+    Some(ParsedSchema { schema, json, parts })
 }
 
 /// Parses every source, names its policies by `@id` and puts them in order of id.
@@ -200,6 +209,7 @@ fn validate(
     schema: &ParsedSchema,
     actions: &(Vec<ast::EntityUID>, Actions),
     policies: &[Named],
+    request_types: u64,
     report: &mut Report,
 ) {
     let by_id: HashMap<&str, &Named> =
@@ -215,13 +225,27 @@ fn validate(
             _ => rest.push(named),
         }
     }
+    let affordable = schema.parts.saturating_mul(groups.len() as u64) <= MAX_CUT_PARTS;
     for (admitted, group) in groups {
+        if !affordable {
+            rest.extend(group);
+            continue;
+        }
         let uids = admitted.iter().map(|&number| &actions.0[number as usize]);
         let part = sub_schema(&schema.json, uids);
         match part.map(|part| strictly(part, &group)) {
             Some(result) if result.validation_passed() => warn(&result, &by_id, report),
             _ => rest.extend(group),
         }
+    }
+    if request_types.saturating_mul(rest.len() as u64) > MAX_TYPE_CHECKS {
+        let message = format!(
+            "{} policies for more than a few actions, on {request_types} request types: validation would take \
+             too long",
+            rest.len()
+        );
+        report.add(Finding::new(FindingKind::Limit, message));
+        return;
     }
     let result = strictly(schema.schema.clone(), &rest);
     for error in result.validation_errors() {

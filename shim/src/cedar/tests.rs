@@ -614,3 +614,16 @@ fn ten_thousand_policies_over_a_thousand_actions_load() {
     assert_eq!(engine.policies.len(), 10_000);
     assert!(engine.policies.windows(2).all(|w| w[0].id < w[1].id));
 }
+
+#[test]
+fn validation_that_would_take_minutes_is_refused() {
+    let mut schema = String::from("entity P; entity R;\n");
+    for a in 0..1_000 {
+        schema += &format!("action \"a{a}\" appliesTo {{ principal: [P], resource: [R], context: {{}} }};\n");
+    }
+    let policies: String =
+        (0..10_001).map(|n| format!("@id(\"p{n}\") permit(principal, action, resource);\n")).collect();
+    let (engine, findings) = try_load(&[&policies], &schema);
+    assert!(engine.is_none());
+    assert_eq!(findings[0].kind, FindingKind::Limit, "{findings:?}");
+}
