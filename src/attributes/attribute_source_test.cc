@@ -79,6 +79,7 @@ class AttributeSourceContract : public ::testing::TestWithParam<Implementation> 
   std::unique_ptr<AttributeSource> source_ = GetParam().make(folder_, clock_);
 };
 
+// REQ-BD-040.
 TEST_P(AttributeSourceContract, AnswersWithTenantSourceAndRevision) {
   const auto march = source_->resolve(ask("march"));
   ASSERT_TRUE(march) << march.error().to_string();

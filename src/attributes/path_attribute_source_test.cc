@@ -75,6 +75,7 @@ class PathAttributeSourceTest : public ::testing::Test {
   SystemClock clock_;
 };
 
+// REQ-BD-045.
 TEST_F(PathAttributeSourceTest, PathsAndWhatTheyMean) {
   const auto source = open(folder_.path("root"));
   const std::string root = folder_.path("root");

@@ -64,6 +64,7 @@ TEST_F(SqliteAttributeSourceTest, MapsColumns) {
   EXPECT_TRUE(unowned->attributes.empty());
 }
 
+// REQ-BD-042.
 TEST_F(SqliteAttributeSourceTest, RefusesRowsItCannotTrust) {
   EXPECT_EQ(error("'x', null, 'a', 'b', 'c'"), "data_loss invoices: the row has no id");
   EXPECT_EQ(error("'x', '', 'a', 'b', 'c'"), "data_loss invoices: the row has no id");
