@@ -80,14 +80,6 @@ Judge::Told Judge::word_of(const EventRecord& event) const {
   return recorded(event.fact(Fact::kWord));
 }
 
-// Equal, or not recorded on both sides.
-bool Judge::agrees(const EventRecord& left, const EventRecord& right, Fact fact) const {
-  const Ref a = left.fact(fact);
-  const Ref b = right.fact(fact);
-  return a == 0 || b == 0 || a == b ||
-         (fact >= Fact::kFirstOwn && store_.text(a) == store_.text(b));
-}
-
 // REQ-EV-040. The lines that repeat were not graded; they only say what the record is worth.
 void Judge::judge_repeats() {
   const auto& repeats = store_.repeats();
@@ -140,12 +132,14 @@ void Judge::judge_decisions() {
           {decision, *request});
     }
     const auto is_for = [&](const EventRecord* asked) {
-      return agrees(*asked, *decision, Fact::kTool) && agrees(*asked, *decision, Fact::kArgsDigest);
+      return store_.agree(*asked, *decision, Fact::kTool) &&
+             store_.agree(*asked, *decision, Fact::kArgsDigest);
     };
     if (!call.requests.empty() &&
         std::none_of(call.requests.begin(), call.requests.end(), is_for)) {
       const EventRecord& asked = *call.requests.front();
-      const Fact fact = agrees(asked, *decision, Fact::kTool) ? Fact::kArgsDigest : Fact::kTool;
+      const Fact fact =
+          store_.agree(asked, *decision, Fact::kTool) ? Fact::kArgsDigest : Fact::kTool;
       add(Code::kDecisionForOtherCall, recorded(asked.fact(fact)), recorded(decision->fact(fact)),
           {&asked, decision});
     }
@@ -215,7 +209,7 @@ void Judge::judge_reason(const EventRecord& decision, bool is_last) {
         {&decision}, detail);
   };
   if (text != 0) {
-    const std::optional<access::ReasonCode> reason = facts_.reason(text);
+    const std::optional<access::ReasonCode> reason = store_.reason(text);
     if (!reason) return unexpected("it is no reason of the event contract");
     const bool is_of_allow = *reason == access::ReasonCode::kAllowed;
     if (decision.decision == DecisionWord::kAllow && !is_of_allow) {

@@ -58,8 +58,6 @@ class Judge {
   void judge_planning();
   void mark_consequences(std::size_t from);
 
-  [[nodiscard]] bool applies(const EventRecord& decision, const EventRecord& event) const;
-  [[nodiscard]] bool agrees(const EventRecord& left, const EventRecord& right, Fact fact) const;
   [[nodiscard]] bool is_covered_by_unspent() const;
   [[nodiscard]] Told recorded(Ref ref) const;
   [[nodiscard]] Told word_of(const EventRecord& event) const;

@@ -14,12 +14,6 @@ std::string counted(std::size_t number, std::string_view one, std::string_view m
 
 }  // namespace
 
-// Whether `decision` is one for the tool, resource and arguments of `event` (REQ-GR-041).
-bool Judge::applies(const EventRecord& decision, const EventRecord& event) const {
-  return agrees(decision, event, Fact::kTool) && agrees(decision, event, Fact::kResourceId) &&
-         agrees(decision, event, Fact::kResourceType) && agrees(decision, event, Fact::kArgsDigest);
-}
-
 // REQ-GR-044: an unspent permit names an allow of the invocation, or none.
 bool Judge::is_covered_by_unspent() const {
   return std::any_of(call_->unspent.begin(), call_->unspent.end(), [&](const EventRecord* unspent) {
@@ -116,7 +110,7 @@ void Judge::judge_cited_start(const EventRecord& start) {
     return;
   }
   const auto governing = std::find_if(named.begin(), named.end(), [&](const EventRecord* decision) {
-    return applies(*decision, start);
+    return store_.applies(*decision, start);
   });
   if (governing == named.end()) {
     add_start_and_decision(Code::kDecisionNotApplicable, start, *named.front(),
@@ -138,7 +132,7 @@ void Judge::judge_uncited_start(const EventRecord& start) {
     if (decision->writer != start.writer) elsewhere = decision;
     if (!stands_before(*decision, start)) continue;
     earlier = decision;
-    if (applies(*decision, start)) governing = decision;
+    if (store_.applies(*decision, start)) governing = decision;
   }
   if (governing != nullptr) {
     if (governing->decision == DecisionWord::kDeny) {

@@ -1,11 +1,11 @@
 // What the grader remembers of an event: the facts that rules compare, in a few dozen bytes.
 #pragma once
 
-#include <bit>
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string_view>
+#include <type_traits>
 
 #include "event/event.h"
 #include "grading/arena.h"
@@ -45,26 +45,29 @@ enum class OutcomeWord : std::uint8_t {
   kOther
 };
 
-/// The texts that are remembered. Those before kFirstOwn recur and are interned, so that their
-/// references compare as they do; the others are nearly unique.
+/// The texts that are remembered, the common ones first. Those that recur are interned, so that
+/// their references compare as they do.
 enum class Fact : std::uint8_t {
   kTool,
-  kRoute,
   kRunId,
   kCaseId,
+  kRoute,
   kResourceType,
-  kReason,
+  kResourceId,  ///< not interned
+  kArgsDigest,  ///< not interned
+  kDecisionId,  ///< not interned
   kPolicyVersion,
+  kReason,
   kPolicyDigest,
   kWord,  ///< a decision or outcome outside its closed set
-  kFirstOwn,
-  kResourceId = kFirstOwn,
-  kArgsDigest,
-  kDecisionId,
 };
 inline constexpr std::size_t kFactCount = 12;
 
-/// One event in the arena, followed by a Ref for each fact of `facts`, lowest first.
+constexpr bool is_interned(Fact fact) {
+  return fact < Fact::kResourceId || fact > Fact::kDecisionId;
+}
+
+/// One event. In the arena it ends behind the last fact that is set.
 struct EventRecord {
   Ref next = 0;  ///< of the same invocation, in the order of reading
   std::uint32_t writer = 0;
@@ -72,20 +75,33 @@ struct EventRecord {
   DecisionWord decision = DecisionWord::kAbsent;
   OutcomeWord outcome = OutcomeWord::kAbsent;
   bool is_numbered = false;
-  std::uint16_t facts = 0;
-  std::int64_t seq = 0;      ///< as in OrderKey
-  std::uint64_t place = 0;   ///< always set
-  std::int64_t effects = 0;  ///< of an `effect.observed`
+  std::uint8_t fact_count = 0;  ///< of `facts`, as far as there are any
+  std::int64_t seq = 0;         ///< as in OrderKey
+  std::uint64_t place = 0;      ///< always set
+  std::int64_t effects = 0;     ///< of an `effect.observed`
+  std::array<Ref, kFactCount> facts{};
 
   [[nodiscard]] OrderKey key() const { return {seq, is_numbered ? 0 : place}; }
   [[nodiscard]] Ref fact(Fact fact) const {
-    const auto bit = static_cast<std::uint16_t>(1U << static_cast<unsigned>(fact));
-    if ((facts & bit) == 0) return 0;
-    const auto index = static_cast<std::size_t>(
-        std::popcount(static_cast<std::uint16_t>(facts & static_cast<std::uint16_t>(bit - 1U))));
-    return reinterpret_cast<const Ref*>(this + 1)[index];
+    const auto index = static_cast<std::size_t>(fact);
+    return index < fact_count ? facts[index] : 0;
+  }
+  [[nodiscard]] std::size_t kept_bytes() const {
+    return offsetof(EventRecord, facts) + fact_count * sizeof(Ref);
   }
 };
-static_assert(sizeof(EventRecord) == 40 && alignof(EventRecord) == 8);
+static_assert(std::is_trivially_copyable_v<EventRecord> && alignof(EventRecord) == 8);
+
+/// How far an invocation has come on the path that violates nothing: one writer, one request, one
+/// decision for it, and after an allow a start that it governs and a finish.
+enum class Stage : std::uint8_t {
+  kOdd,  ///< anything else: to be judged in full
+  kNew,
+  kRequested,
+  kAllowed,
+  kDenied,
+  kStarted,
+  kFinished,
+};
 
 }  // namespace remit::grading

@@ -2,7 +2,7 @@
 #include "grading/record_store.h"
 
 #include <algorithm>
-#include <new>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 
@@ -13,22 +13,11 @@ using event::Event;
 using event::EventKind;
 using event::Field;
 
-struct FactField {
-  Fact fact;
-  Field field;
-};
-constexpr FactField kFactFields[] = {
-    {Fact::kTool, Field::kTool},
-    {Fact::kRoute, Field::kRoute},
-    {Fact::kRunId, Field::kRunId},
-    {Fact::kCaseId, Field::kCaseId},
-    {Fact::kResourceType, Field::kResourceType},
-    {Fact::kReason, Field::kReason},
-    {Fact::kPolicyVersion, Field::kPolicyVersion},
-    {Fact::kPolicyDigest, Field::kPolicyDigest},
-    {Fact::kResourceId, Field::kResourceId},
-    {Fact::kArgsDigest, Field::kArgsDigest},
-    {Fact::kDecisionId, Field::kDecisionId},
+/// In the order of Fact; the last fact, kWord, is no field of its own.
+constexpr Field kFactFields[kFactCount - 1] = {
+    Field::kTool,          Field::kRunId,      Field::kCaseId,       Field::kRoute,
+    Field::kResourceType,  Field::kResourceId, Field::kArgsDigest,   Field::kDecisionId,
+    Field::kPolicyVersion, Field::kReason,     Field::kPolicyDigest,
 };
 
 DecisionWord decision_of(const Event& event) {
@@ -54,7 +43,17 @@ RecordStore::RecordStore(std::uint64_t seed)
       seed_(seed),
       index_(1024),
       named_(16, TextHash{seed}),
-      anonymous_(16, TextHash{seed}) {}
+      anonymous_(16, TextHash{seed}) {
+  for (std::size_t i = 0; i < reasons_.size(); ++i) {
+    reasons_[i] = texts_.intern(access::reason_name(static_cast<access::ReasonCode>(i)));
+  }
+}
+
+std::optional<access::ReasonCode> RecordStore::reason(Ref text) const {
+  const auto found = std::find(reasons_.begin(), reasons_.end(), text);
+  if (found == reasons_.end()) return std::nullopt;
+  return static_cast<access::ReasonCode>(found - reasons_.begin());
+}
 
 bool RecordStore::begin_source(std::string_view input, std::string_view source) {
   if (sources_.size() >= kMaxTraceSources) return false;
@@ -126,6 +125,7 @@ RecordStore::Repetition RecordStore::check_repeat(std::uint32_t writer, const Ev
     ++population_.repeats;
     return Repetition::kRepeated;
   }
+  is_plain_ = false;
   Repeat repeat;
   repeat.writer = writer;
   repeat.seq = seq;
@@ -137,30 +137,41 @@ RecordStore::Repetition RecordStore::check_repeat(std::uint32_t writer, const Ev
   return Repetition::kRepeated;
 }
 
-std::uint32_t RecordStore::find(std::string_view id) const {
-  const std::uint64_t high = hash_text(id, seed_) >> 32U;
+std::uint64_t RecordStore::find_slot(std::string_view id, std::uint64_t high) const {
   for (std::size_t at = high;; ++at) {
     const std::uint64_t slot = index_[at & (index_.size() - 1)];
-    if (slot == 0) return kNone;
-    const auto index = static_cast<std::uint32_t>(slot) - 1;
-    if (slot >> 32U == high && arena_.text(invocations_[index].id) == id) return index;
+    if (slot == 0 || is_slot_of(slot, id, high)) return slot;
   }
+}
+
+std::uint32_t RecordStore::find(std::string_view id) const {
+  const std::uint64_t slot = find_slot(id, hash_text(id, seed_) >> 32U);
+  return slot == 0 ? kNone : static_cast<std::uint32_t>(slot) - 1;
 }
 
 std::uint32_t RecordStore::invocation_of(std::string_view id) {
   if (latest_ != kNone && arena_.text(invocations_[latest_].id) == id) return latest_;
-  latest_ = find(id);
-  if (latest_ != kNone) return latest_;
+  const std::uint64_t high = hash_text(id, seed_) >> 32U;
+  std::uint64_t& recent = recent_[high % recent_.size()];
+  if (!is_slot_of(recent, id, high)) {
+    recent = find_slot(id, high);
+    if (recent == 0) recent = add_invocation(id, high);
+  }
+  latest_ = static_cast<std::uint32_t>(recent) - 1;  // kNone where there is no room for it
+  return latest_;
+}
+
+// The slot of a new invocation; 0 if there is no room for it.
+std::uint64_t RecordStore::add_invocation(std::string_view id, std::uint64_t high) {
   const Ref kept = arena_.keep(id);
-  if (kept == 0 || invocations_.size() >= kNone - 1) return kNone;
-  latest_ = static_cast<std::uint32_t>(invocations_.size());
-  invocations_.push_back({kept, 0, 0, 0});
+  if (kept == 0 || invocations_.size() >= kNone - 1) return 0;
+  invocations_.push_back({kept, 0, 0, Stage::kNew, false});
   if (invocations_.size() * 2 > index_.size()) grow_index();
-  std::size_t at = hash_text(id, seed_) >> 32U;
-  const std::uint64_t slot = (static_cast<std::uint64_t>(at) << 32U) | (latest_ + 1);
+  const std::uint64_t slot = (high << 32U) | invocations_.size();
+  std::size_t at = high;
   while (index_[at & (index_.size() - 1)] != 0) ++at;
   index_[at & (index_.size() - 1)] = slot;
-  return latest_;
+  return slot;
 }
 
 void RecordStore::grow_index() {
@@ -174,14 +185,16 @@ void RecordStore::grow_index() {
   }
 }
 
-// A fact that the last event of the invocation, or the last event at all, had as well is not kept
+// A fact that another event of the invocation, or the last event at all, has as well is not kept
 // again.
-Ref RecordStore::keep(Fact fact, std::string_view text, const EventRecord* last) {
-  if (last != nullptr) {
-    const Ref before = last->fact(fact);
+Ref RecordStore::keep(Fact fact, std::string_view text, const EventRecord* first,
+                      const EventRecord* last) {
+  for (const EventRecord* other : {last, first}) {
+    if (other == nullptr) break;
+    const Ref before = other->fact(fact);
     if (before != 0 && arena_.text(before) == text) return before;
   }
-  if (fact >= Fact::kFirstOwn) return arena_.keep(text);
+  if (!is_interned(fact)) return arena_.keep(text);
   Ref& recent = recent_facts_[static_cast<std::size_t>(fact)];
   if (arena_.text(recent) != text) recent = texts_.intern(text);
   return recent;
@@ -190,49 +203,134 @@ Ref RecordStore::keep(Fact fact, std::string_view text, const EventRecord* last)
 bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const Event& event,
                          std::uint64_t place) {
   Invocation& chain = invocations_[invocation];
+  const EventRecord* first = chain.first == 0 ? nullptr : &record(chain.first);
   const EventRecord* last = chain.last == 0 ? nullptr : &record(chain.last);
-  std::array<Ref, kFactCount> facts;
-  std::size_t count = 0;
   EventRecord out;
-  const auto add_fact = [&](Fact fact, std::string_view text) {
-    if (text.empty()) return true;
-    facts[count] = keep(fact, text, last);
-    out.facts = static_cast<std::uint16_t>(out.facts | (1U << static_cast<unsigned>(fact)));
-    return facts[count++] != 0;
-  };
   out.kind = event.kind;
-  std::string_view odd_word;
+  out.writer = writer;
+  out.is_numbered = event.has(Field::kSeq);
+  out.seq = out.is_numbered ? event.integer(Field::kSeq) : writers_[writer].last_seq;
+  out.place = place;
+  const auto set_fact = [&](std::size_t index, std::string_view text) {
+    if (text.empty()) return true;
+    out.facts[index] = keep(static_cast<Fact>(index), text, first, last);
+    out.fact_count = static_cast<std::uint8_t>(index + 1);
+    return out.facts[index] != 0;
+  };
+  for (std::size_t i = 0; i < std::size(kFactFields); ++i) {
+    if (!set_fact(i, event.text(kFactFields[i]))) return false;
+  }
+  constexpr auto kWord = static_cast<std::size_t>(Fact::kWord);
   if (event.kind == EventKind::kAuthorizationDecision) {
     out.decision = decision_of(event);
-    if (out.decision == DecisionWord::kOther) odd_word = event.text(Field::kDecision);
+    const bool is_odd = out.decision == DecisionWord::kOther;
+    if (is_odd && !set_fact(kWord, event.text(Field::kDecision))) return false;
   } else if (event.kind == EventKind::kExecutorFinish) {
     out.outcome = outcome_of(event);
-    if (out.outcome == OutcomeWord::kOther) odd_word = event.text(Field::kOutcome);
+    const bool is_odd = out.outcome == OutcomeWord::kOther;
+    if (is_odd && !set_fact(kWord, event.text(Field::kOutcome))) return false;
   } else if (event.kind == EventKind::kEffectObserved) {
     out.effects = event.has(Field::kEffects) ? event.integer(Field::kEffects) : 1;
   }
-  for (const FactField& one : kFactFields) {
-    if (one.fact == Fact::kResourceId && !add_fact(Fact::kWord, odd_word)) return false;
-    if (!add_fact(one.fact, event.text(one.field))) return false;
-  }
-  out.writer = writer;
-  out.is_numbered = event.has(Field::kSeq);
-  const WriterLog& log = writers_[writer];
-  out.seq = out.is_numbered ? event.integer(Field::kSeq) : log.last_seq;
-  out.place = place;
-  const Ref ref = arena_.allocate(sizeof(EventRecord) + count * sizeof(Ref));
+  const Ref ref = arena_.allocate(out.kept_bytes());
   if (ref == 0) return false;
-  char* memory = arena_.at(ref);
-  new (memory) EventRecord(out);
-  std::memcpy(memory + sizeof(EventRecord), facts.data(), count * sizeof(Ref));
-  if (chain.last == 0) {
+  std::memcpy(arena_.at(ref), &out, out.kept_bytes());
+  count_in_log(chain, out);
+  chain.stage = next_stage(chain, last, out);
+  if (last == nullptr) {
     chain.first = ref;
   } else {
-    reinterpret_cast<EventRecord*>(arena_.at(chain.last))->next = ref;
+    std::memcpy(arena_.at(chain.last), &ref, sizeof ref);  // its `next`
   }
   chain.last = ref;
-  ++chain.count;
   return true;
+}
+
+void RecordStore::note_order(WriterLog& log, OrderKey key) {
+  ++log.events;
+  if (key < log.latest) {
+    log.is_disordered = true;
+    is_plain_ = false;
+  }
+  log.latest = key;
+}
+
+// Takes note of an event that is about to be added to `chain`.
+void RecordStore::count_in_log(Invocation& chain, const EventRecord& event) {
+  WriterLog& log = writers_[event.writer];
+  note_order(log, event.key());
+  log.has_decided |= event.kind == EventKind::kAuthorizationDecision;
+  bool is_first = true;
+  if (chain.last != 0) {
+    is_first = record(chain.last).writer != event.writer;
+    for (Ref ref = chain.first; is_first && ref != 0; ref = record(ref).next) {
+      is_first = record(ref).writer != event.writer;
+    }
+  }
+  log.invocations += is_first ? 1U : 0U;
+  const Ref route = event.fact(Fact::kRoute);
+  if (route == 0) return;
+  chain.has_route = true;
+  if (route != recent_route_) routes_.insert(route);
+  recent_route_ = route;
+}
+
+Stage RecordStore::next_stage(const Invocation& chain, const EventRecord* last,
+                              const EventRecord& event) const {
+  const bool follows =
+      last == nullptr || (last->writer == event.writer && last->key() < event.key());
+  if (!follows) return Stage::kOdd;
+  switch (event.kind) {
+    case EventKind::kToolRequest:
+      return chain.stage == Stage::kNew ? Stage::kRequested : Stage::kOdd;
+    case EventKind::kResourceResolved:
+    case EventKind::kApprovalChecked:
+      return chain.stage == Stage::kRequested ? Stage::kRequested : Stage::kOdd;
+    case EventKind::kAuthorizationDecision:
+      if (chain.stage != Stage::kRequested) return Stage::kOdd;
+      return decided_stage(record(chain.first), event);
+    case EventKind::kExecutorStart: {
+      if (chain.stage != Stage::kAllowed) return Stage::kOdd;
+      const Ref cited = event.fact(Fact::kDecisionId);
+      const bool is_governed = (cited == 0 || text(cited) == text(last->fact(Fact::kDecisionId))) &&
+                               applies(*last, event);
+      return is_governed ? Stage::kStarted : Stage::kOdd;
+    }
+    case EventKind::kExecutorFinish: {
+      const bool is_known = event.outcome == OutcomeWord::kSucceeded ||
+                            event.outcome == OutcomeWord::kFailed ||
+                            event.outcome == OutcomeWord::kCancelled;
+      return chain.stage == Stage::kStarted && is_known ? Stage::kFinished : Stage::kOdd;
+    }
+    default:
+      return Stage::kOdd;
+  }
+}
+
+// For that request, with a reason that fits, by the policy published last.
+Stage RecordStore::decided_stage(const EventRecord& request, const EventRecord& decision) const {
+  const bool is_for_it =
+      agree(request, decision, Fact::kTool) && agree(request, decision, Fact::kArgsDigest);
+  const Ref version = decision.fact(Fact::kPolicyVersion);
+  if (!is_for_it || version == 0) return Stage::kOdd;
+  const auto& publications = writers_[decision.writer].publications;
+  if (!publications.empty()) {
+    const Publication& in_force = publications.back();
+    const Ref digest = decision.fact(Fact::kPolicyDigest);
+    const bool is_same_digest = in_force.digest == 0 || digest == 0 || in_force.digest == digest;
+    if (in_force.version != version || !is_same_digest) return Stage::kOdd;
+  }
+  const Ref word = decision.fact(Fact::kReason);
+  const std::optional<access::ReasonCode> reason = this->reason(word);
+  if (word != 0 && !reason) return Stage::kOdd;
+  const bool says_allowed = reason == access::ReasonCode::kAllowed;
+  if (decision.decision == DecisionWord::kAllow) {
+    return word == 0 || says_allowed ? Stage::kAllowed : Stage::kOdd;
+  }
+  if (decision.decision == DecisionWord::kDeny) {
+    return says_allowed ? Stage::kOdd : Stage::kDenied;
+  }
+  return Stage::kOdd;
 }
 
 // What an event that belongs to no invocation says of its writer or run.
@@ -242,8 +340,11 @@ void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t plac
   const auto stated = [&](Field field) {
     return event.has(field) ? std::optional(event.integer(field)) : std::nullopt;
   };
+  const std::uint64_t events_before = log.events;
+  note_order(log, key);
   log.other_events.push_back(key);
   if (event.kind == EventKind::kPolicyPublished) {
+    if (log.has_decided && log.publications.empty()) is_plain_ = false;
     log.publications.push_back({key, texts_.intern(event.text(Field::kPolicyVersion)),
                                 texts_.intern(event.text(Field::kPolicyDigest))});
   } else if (event.kind == EventKind::kEvidenceLost) {
@@ -258,6 +359,8 @@ void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t plac
     finished.source = texts_.intern(event.text(Field::kSource));
     finished.invocations = stated(Field::kInvocations);
     finished.events = stated(Field::kEvents);
+    finished.seen_invocations = log.invocations;
+    finished.seen_events = events_before;
     log.finished.push_back(finished);
   }
 }
@@ -290,8 +393,11 @@ void RecordStore::settle() {
     std::sort(log.finished.begin(), log.finished.end(), by_key);
     std::sort(log.admissions.begin(), log.admissions.end(), by_key);
   }
-  count_before_finishes();
-  for (WriterLog& log : writers_) find_losses(log);
+  for (std::uint32_t writer = 0; writer < writers_.size(); ++writer) {
+    WriterLog& log = writers_[writer];
+    if (log.is_disordered && !log.finished.empty()) recount_finishes(writer);
+    find_losses(log);
+  }
   for (Repeat& repeat : repeats_) {
     if (repeat.invocation == RecentLines::kNoInvocation) repeat.invocation = kNone;
     if (repeat.invocation_id != 0) repeat.invocation = find(text(repeat.invocation_id));
@@ -303,55 +409,33 @@ void RecordStore::settle() {
   population_.invocations = invocations_.size();
 }
 
-// How many events and invocations of its writer were seen before each `run.finished` that says how
-// many there were (REQ-GR-074).
-void RecordStore::count_before_finishes() {
-  const auto states_counts = [](const WriterLog& log) {
-    return std::any_of(log.finished.begin(), log.finished.end(), [](const RunFinished& one) {
-      return one.events.has_value() || one.invocations.has_value();
-    });
-  };
-  std::vector<bool> wanted(writers_.size());
-  for (std::size_t i = 0; i < writers_.size(); ++i) wanted[i] = states_counts(writers_[i]);
-  if (std::find(wanted.begin(), wanted.end(), true) == wanted.end()) return;
-  const auto first_after = [](WriterLog& log, OrderKey key) {
+// How many events and invocations of its writer stand before each `run.finished` (REQ-GR-074), for
+// a log that was not read in its order.
+void RecordStore::recount_finishes(std::uint32_t writer) {
+  WriterLog& log = writers_[writer];
+  for (RunFinished& one : log.finished) one.seen_events = one.seen_invocations = 0;
+  const auto first_after = [&](OrderKey key) {
     return std::upper_bound(log.finished.begin(), log.finished.end(), key,
                             [](OrderKey k, const RunFinished& one) { return k < one.key; });
   };
-  std::vector<std::pair<std::uint32_t, OrderKey>> firsts;  // of one invocation, by writer
+  const auto count_event = [&](OrderKey key) {
+    if (const auto at = first_after(key); at != log.finished.end()) ++at->seen_events;
+  };
+  for (const OrderKey key : log.other_events) count_event(key);
   for (const Invocation& invocation : invocations_) {
-    firsts.clear();
+    std::optional<OrderKey> first;
     for (Ref ref = invocation.first; ref != 0; ref = record(ref).next) {
-      const EventRecord& event = record(ref);
-      if (!wanted[event.writer]) continue;
-      WriterLog& log = writers_[event.writer];
-      if (const auto at = first_after(log, event.key()); at != log.finished.end()) {
-        ++at->seen_events;
-      }
-      const auto same = std::find_if(firsts.begin(), firsts.end(), [&](const auto& first) {
-        return first.first == event.writer;
-      });
-      if (same == firsts.end()) {
-        firsts.emplace_back(event.writer, event.key());
-      } else {
-        same->second = std::min(same->second, event.key());
-      }
+      if (record(ref).writer != writer) continue;
+      const OrderKey key = record(ref).key();
+      first = first ? std::min(*first, key) : key;
+      count_event(key);
     }
-    for (const auto& [writer, key] : firsts) {
-      WriterLog& log = writers_[writer];
-      if (const auto at = first_after(log, key); at != log.finished.end()) ++at->seen_invocations;
-    }
+    if (!first) continue;
+    if (const auto at = first_after(*first); at != log.finished.end()) ++at->seen_invocations;
   }
-  for (std::size_t i = 0; i < writers_.size(); ++i) {
-    if (!wanted[i]) continue;
-    WriterLog& log = writers_[i];
-    for (const OrderKey key : log.other_events) {
-      if (const auto at = first_after(log, key); at != log.finished.end()) ++at->seen_events;
-    }
-    for (std::size_t k = 1; k < log.finished.size(); ++k) {
-      log.finished[k].seen_events += log.finished[k - 1].seen_events;
-      log.finished[k].seen_invocations += log.finished[k - 1].seen_invocations;
-    }
+  for (std::size_t k = 1; k < log.finished.size(); ++k) {
+    log.finished[k].seen_events += log.finished[k - 1].seen_events;
+    log.finished[k].seen_invocations += log.finished[k - 1].seen_invocations;
   }
 }
 

@@ -4,11 +4,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "access/reason.h"
 #include "event/event.h"
 #include "grading/arena.h"
 #include "grading/grade.h"
@@ -24,7 +28,8 @@ struct Invocation {
   Ref id = 0;
   Ref first = 0;
   Ref last = 0;
-  std::uint32_t count = 0;
+  Stage stage = Stage::kNew;
+  bool has_route = false;
 };
 
 /// A line that came under a number already used, and was therefore not graded.
@@ -60,6 +65,24 @@ class RecordStore {
   [[nodiscard]] std::uint64_t count(event::EventKind kind) const {
     return kind_counts_[static_cast<std::size_t>(kind)];
   }
+  /// Routes of all call events.
+  [[nodiscard]] const std::set<Ref>& routes() const { return routes_; }
+  /// Whether what Stage says holds for the run: every log was read in its order, nothing came
+  /// twice, and no policy was published behind decisions.
+  [[nodiscard]] bool is_plain() const { return is_plain_; }
+
+  /// Whether two events record the same, or one of them nothing.
+  [[nodiscard]] bool agree(const EventRecord& left, const EventRecord& right, Fact fact) const {
+    const Ref a = left.fact(fact);
+    const Ref b = right.fact(fact);
+    return a == 0 || b == 0 || a == b || (!is_interned(fact) && text(a) == text(b));
+  }
+  /// Whether `decision` is one for the tool, resource and arguments of `event` (REQ-GR-041).
+  [[nodiscard]] bool applies(const EventRecord& decision, const EventRecord& event) const {
+    return agree(decision, event, Fact::kTool) && agree(decision, event, Fact::kResourceId) &&
+           agree(decision, event, Fact::kResourceType) && agree(decision, event, Fact::kArgsDigest);
+  }
+  [[nodiscard]] std::optional<access::ReasonCode> reason(Ref text) const;
   [[nodiscard]] std::string_view text(Ref ref) const { return arena_.text(ref); }
   [[nodiscard]] const EventRecord& record(Ref ref) const {
     return *reinterpret_cast<const EventRecord*>(arena_.at(ref));
@@ -94,12 +117,23 @@ class RecordStore {
   Repetition check_repeat(std::uint32_t writer, const event::Event& event, std::uint64_t place,
                           std::uint64_t hash);
   std::uint32_t invocation_of(std::string_view id);
+  [[nodiscard]] std::uint64_t find_slot(std::string_view id, std::uint64_t high) const;
+  [[nodiscard]] bool is_slot_of(std::uint64_t slot, std::string_view id, std::uint64_t high) const {
+    return slot >> 32U == high && slot != 0 &&
+           arena_.text(invocations_[static_cast<std::uint32_t>(slot) - 1].id) == id;
+  }
+  std::uint64_t add_invocation(std::string_view id, std::uint64_t high);
   void grow_index();
   bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
               std::uint64_t place);
-  Ref keep(Fact fact, std::string_view text, const EventRecord* last);
+  Ref keep(Fact fact, std::string_view text, const EventRecord* first, const EventRecord* last);
+  void count_in_log(Invocation& chain, const EventRecord& event);
+  void note_order(WriterLog& log, OrderKey key);
+  [[nodiscard]] Stage next_stage(const Invocation& chain, const EventRecord* last,
+                                 const EventRecord& event) const;
+  [[nodiscard]] Stage decided_stage(const EventRecord& request, const EventRecord& decision) const;
   void declare(WriterLog& log, const event::Event& event, std::uint64_t place);
-  void count_before_finishes();
+  void recount_finishes(std::uint32_t writer);
   void find_losses(WriterLog& log) const;
 
   Arena arena_;
@@ -107,7 +141,9 @@ class RecordStore {
   std::uint64_t seed_;
   std::vector<Invocation> invocations_;
   std::vector<std::uint64_t> index_;  // hash in the high half, index + 1 in the low one
-  std::uint32_t latest_ = kNone;      // invocation of the last call event
+  // Slots of `index_` that were of use lately: few enough to stay in the processor's first cache.
+  std::array<std::uint64_t, 512> recent_{};
+  std::uint32_t latest_ = kNone;  // invocation of the last call event
   std::vector<WriterLog> writers_;
   WriterIndex named_;
   WriterIndex anonymous_;  // by input
@@ -119,6 +155,10 @@ class RecordStore {
   Population population_;
   std::array<std::uint64_t, event::kEventKindCount> kind_counts_{};
   std::array<Ref, kFactCount> recent_facts_{};
+  std::array<Ref, access::kReasonCount> reasons_{};
+  std::set<Ref> routes_;
+  Ref recent_route_ = 0;
+  bool is_plain_ = true;
 };
 
 }  // namespace remit::grading

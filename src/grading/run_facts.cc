@@ -11,9 +11,6 @@ RunFacts::RunFacts(RecordStore& store, const Manifest* manifest) : store_(store)
       policies_.push_back({store.intern(policy.version), store.intern(policy.digest.value_or(""))});
     }
   }
-  for (std::size_t i = 0; i < reasons_.size(); ++i) {
-    reasons_[i] = store.intern(access::reason_name(static_cast<access::ReasonCode>(i)));
-  }
   for (const WriterLog& log : store.writers()) {
     has_loss_ |= !log.losses.empty();
     std::optional<OrderKey>& last = finished_.emplace_back();
@@ -33,12 +30,6 @@ RunFacts::RunFacts(RecordStore& store, const Manifest* manifest) : store_(store)
   }
   std::sort(finished_runs_.begin(), finished_runs_.end());
   std::sort(spied_runs_.begin(), spied_runs_.end());
-}
-
-std::optional<access::ReasonCode> RunFacts::reason(Ref text) const {
-  const auto found = std::find(reasons_.begin(), reasons_.end(), text);
-  if (found == reasons_.end()) return std::nullopt;
-  return static_cast<access::ReasonCode>(found - reasons_.begin());
 }
 
 bool RunFacts::is_run_finished(const CallView& call) const {

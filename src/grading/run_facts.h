@@ -1,20 +1,18 @@
 // What holds for the whole run and is looked up while each invocation is judged.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "access/reason.h"
 #include "grading/call_view.h"
 #include "grading/manifest.h"
 #include "grading/record_store.h"
 
 namespace remit::grading {
 
-/// Policies, reasons, ended runs and losses, with their texts as references. Made once after the
+/// Policies, ended runs and losses, with their texts as references. Made once after the
 /// last event; immutable then.
 class RunFacts {
  public:
@@ -26,7 +24,6 @@ class RunFacts {
     Ref digest;  ///< 0 where the manifest gives none
   };
   [[nodiscard]] const std::vector<Policy>& policies() const { return policies_; }
-  [[nodiscard]] std::optional<access::ReasonCode> reason(Ref text) const;
 
   /// Whether `run.finished` says that the record of each event of the call is complete
   /// (REQ-GR-074).
@@ -40,7 +37,6 @@ class RunFacts {
  private:
   const RecordStore& store_;
   std::vector<Policy> policies_;
-  std::array<Ref, access::kReasonCount> reasons_{};
   std::vector<Ref> finished_runs_;                 // sorted
   std::vector<std::optional<OrderKey>> finished_;  // by writer: its last finish without a run
   std::vector<Ref> spied_runs_;                    // sorted

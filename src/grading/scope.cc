@@ -16,15 +16,6 @@ std::string counted(std::uint64_t number, std::string_view one, std::string_view
 
 }  // namespace
 
-void Scope::count(const CallView& call, const Assignment& assignment) {
-  if (call.route == 0) {
-    ++without_route_;
-  } else {
-    routes_.insert(call.route);
-  }
-  if (assignment.of_case == nullptr) ++without_case_;
-}
-
 std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& judge) const {
   std::vector<std::string> out;
   const Population& population = store_.population();
@@ -90,11 +81,14 @@ void Scope::say_planning(const Casebook& cases, std::vector<std::string>& out) c
 
 void Scope::say_routes(std::vector<std::string>& out) const {
   std::set<std::string> names;
-  for (const Ref route : routes_) names.insert(quoted(store_.text(route)));
+  for (const Ref route : store_.routes()) names.insert(quoted(store_.text(route)));
   if (!names.empty()) out.push_back(fmt::format("routes seen: {}", fmt::join(names, ", ")));
-  if (without_route_ > 0) {
+  const auto& calls = store_.invocations();
+  const auto without_route = static_cast<std::uint64_t>(
+      std::count_if(calls.begin(), calls.end(), [](const auto& call) { return !call.has_route; }));
+  if (without_route > 0) {
     out.push_back(fmt::format("{} no route",
-                              counted(without_route_, "invocation records", "invocations record")));
+                              counted(without_route, "invocation records", "invocations record")));
   }
 }
 

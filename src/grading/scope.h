@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
-#include "grading/call_view.h"
 #include "grading/casebook.h"
 #include "grading/grading.h"
 #include "grading/judge.h"
@@ -14,13 +12,14 @@
 
 namespace remit::grading {
 
-/// Collects what was and was not exercised, and puts it into sentences. Not thread-safe.
+/// Puts what was and was not exercised into sentences. Not thread-safe.
 class Scope {
  public:
   /// Both outlive this.
   Scope(const Criteria& criteria, const RecordStore& store) : criteria_(criteria), store_(store) {}
 
-  void count(const CallView& call, const Assignment& assignment);
+  /// An invocation was judged that belongs to no case.
+  void count_outside() { ++without_case_; }
   [[nodiscard]] std::vector<std::string> sentences(const Casebook& cases, const Judge& judge) const;
 
  private:
@@ -30,8 +29,6 @@ class Scope {
 
   const Criteria& criteria_;
   const RecordStore& store_;
-  std::unordered_set<Ref> routes_;
-  std::uint64_t without_route_ = 0;
   std::uint64_t without_case_ = 0;
 };
 

@@ -78,7 +78,7 @@ struct RunFinished {
   Ref run_id = 0;
   Ref source = 0;
   std::optional<std::int64_t> invocations, events;
-  std::uint64_t seen_invocations = 0;  ///< filled in when everything was read
+  std::uint64_t seen_invocations = 0;  ///< of this writer before it
   std::uint64_t seen_events = 0;
 };
 
@@ -96,6 +96,11 @@ struct WriterLog {
   bool is_anonymous = false;  ///< events without `writer` in one input
   std::uint32_t rank = 0;     ///< by name, whatever the order of reading
   std::int64_t last_seq = 0;
+  OrderKey latest;             ///< of the last event read
+  bool is_disordered = false;  ///< some event was read before one that stands before it
+  bool has_decided = false;    ///< a decision of it was read
+  std::uint64_t events = 0;    ///< read so far
+  std::uint64_t invocations = 0;
   NumberSet numbers;
   RecentLines recent;
   std::vector<Publication> publications;

@@ -20,8 +20,8 @@ LineReader::LineReader(ReadFile& file, std::size_t max_line_bytes, std::size_t b
     : file_(file),
       max_line_bytes_(max_line_bytes),
       block_bytes_(std::max<std::size_t>(block_bytes, 1)),
-      buffer_(std::make_unique<char[]>(max_line_bytes_ + block_bytes_ + event::Decoder::kPadding)) {
-}
+      buffer_(std::make_unique_for_overwrite<char[]>(max_line_bytes_ + block_bytes_ +
+                                                     event::Decoder::kPadding)) {}
 
 Result<bool> LineReader::next(Line& line) {
   for (;;) {

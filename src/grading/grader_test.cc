@@ -1,0 +1,298 @@
+// Properties of grades over random traces: they do not depend on how the trace is read.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grading/grading.h"
+#include "tests/support/seeded_random.h"
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};
+
+}  // namespace
+
+// Counted, so that a test can say what the steady state allocates.
+void* operator new(std::size_t size) {
+  ++allocations;
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace remit::grading {
+namespace {
+
+using event::Event;
+using event::EventKind;
+using event::Field;
+using testing::SeededRandom;
+
+/// A file in memory.
+class TextFile final : public ReadFile {
+ public:
+  explicit TextFile(std::string text) : text_(std::move(text)) {}
+  Result<std::size_t> read(std::span<std::byte> out) override {
+    const std::size_t count = std::min(out.size(), text_.size() - at_);
+    std::memcpy(out.data(), text_.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
+Grade grade_of(std::vector<NamedText> inputs, Criteria criteria = {}) {
+  Evidence evidence;
+  for (NamedText& input : inputs) {
+    evidence.inputs.push_back(
+        trace::Input::of_stream(input.name, std::make_unique<TextFile>(std::move(input.text))));
+  }
+  PosixFileSystem files;
+  Result<Grade> grade = grading::grade(files, std::move(evidence), std::move(criteria));
+  EXPECT_TRUE(grade.has_value());
+  return std::move(grade).value();
+}
+
+std::string told(const Grade& grade) {
+  std::string out(gate_name(grade.gate));
+  for (const Verdict verdict : kVerdicts) {
+    const VerdictResult& result = grade.verdicts[verdict];
+    out.append(" ").append(value_name(result.value));
+    out.append("/").append(std::to_string(result.population));
+  }
+  const Population& seen = grade.population;
+  for (const std::uint64_t number : {seen.events, seen.invocations, seen.allowed, seen.denied,
+                                     seen.started, seen.finished, seen.repeats}) {
+    out.append(" ").append(std::to_string(number));
+  }
+  for (const Finding& finding : grade.findings) {
+    out.append("\n").append(code_info(finding.code).name);
+    out.append(" ").append(finding.invocation_id.value_or("-"));
+    out.append(" ").append(value_name(finding.value));
+    out.append(finding.consequence ? " consequence" : "");
+    out.append(" ").append(finding.expected.value_or("-"));
+    out.append(" ").append(finding.recorded.value_or("-"));
+    for (const Position& position : finding.events) {
+      out.append(" ").append(position.source).append("@").append(std::to_string(position.at));
+    }
+  }
+  for (const std::string& sentence : grade.scope) out.append("\n").append(sentence);
+  return out;
+}
+
+std::string line_of(const Event& event) {
+  std::string line;
+  event::encode(event, line);
+  return line;
+}
+
+template <class T>
+const T& one_of(SeededRandom& random, const std::vector<T>& choices) {
+  return choices[random.number(choices.size())];
+}
+
+/// Mostly healthy calls of a few invocations and writers, with a fault here and there.
+std::vector<Event> random_events(SeededRandom& random) {
+  static const std::vector<std::string> kIds = {"i1", "i2", "i3"};
+  static const std::vector<std::string> kTools = {"read", "read", "read", "pay"};
+  static const std::vector<std::string> kVersions = {"v1", "v1", "v1", "v2", ""};
+  static const std::vector<std::string> kDecisions = {"allow", "allow", "deny", "deny", "maybe"};
+  static const std::vector<std::string> kReasons = {"allowed", "forbidden", "because"};
+  static const std::vector<std::string> kOutcomes = {"succeeded", "succeeded", "failed", "unknown"};
+  static const std::vector<EventKind> kSteps = {
+      EventKind::kToolRequest, EventKind::kResourceResolved, EventKind::kAuthorizationDecision,
+      EventKind::kExecutorStart, EventKind::kExecutorFinish};
+  static const std::vector<EventKind> kOthers = {
+      EventKind::kPolicyPublished, EventKind::kRunFinished,   EventKind::kEvidenceLost,
+      EventKind::kEffectObserved,  EventKind::kPermitUnspent, EventKind::kRunStarted};
+  std::vector<Event> events;
+  std::vector<std::size_t> steps(kIds.size());
+  const std::size_t count = 1 + random.number(14);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t call = random.number(kIds.size());
+    Event event;
+    event.kind =
+        random.number(12) == 0 ? one_of(random, kOthers) : kSteps[steps[call]++ % kSteps.size()];
+    if (random.number(12) == 0) event.kind = one_of(random, kSteps);
+    if (event::is_call_event(event.kind)) event.set(Field::kInvocationId, kIds[call]);
+    event.set(Field::kTool, random.number(10) == 0 ? one_of(random, kTools) : kTools[0]);
+    if (random.number(3) == 0) event.set(Field::kResourceId, "r1");
+    if (random.number(20) == 0) event.set(Field::kResourceId, "r2");
+    if (random.number(3) == 0) event.set(Field::kArgsDigest, "sha256:1");
+    if (random.number(20) == 0) event.set(Field::kArgsDigest, "sha256:2");
+    if (random.number(5) == 0) event.set(Field::kRunId, "run");
+    if (event.kind == EventKind::kAuthorizationDecision) {
+      const std::string& decision = one_of(random, kDecisions);
+      event.set(Field::kDecision, decision);
+      event.set(Field::kReason, random.number(10) == 0 ? one_of(random, kReasons)
+                                                       : kReasons[decision == "allow" ? 0 : 1]);
+      event.set_if_any(Field::kPolicyVersion, one_of(random, kVersions));
+      if (random.number(2) == 0) event.set(Field::kDecisionId, "d1");
+    }
+    if (event.kind == EventKind::kPolicyPublished) {
+      event.set(Field::kPolicyVersion, random.number(3) == 0 ? "v2" : "v1");
+    }
+    if (event.kind == EventKind::kRunFinished && random.number(2) == 0) {
+      event.set(Field::kEvents, static_cast<std::int64_t>(random.number(10)));
+      event.set(Field::kInvocations, static_cast<std::int64_t>(random.number(4)));
+    }
+    if (event.kind == EventKind::kExecutorStart && random.number(2) == 0) {
+      event.set(Field::kDecisionId, random.number(10) == 0 ? "d2" : "d1");
+    }
+    if (event.kind == EventKind::kExecutorFinish) {
+      event.set(Field::kOutcome, one_of(random, kOutcomes));
+    }
+    events.push_back(event);
+  }
+  return events;
+}
+
+/// Gives every event a writer and its number, with a hole now and then.
+void number_events(std::vector<Event>& events, SeededRandom& random) {
+  std::int64_t seq[2] = {0, 0};
+  for (Event& event : events) {
+    const std::size_t writer = random.number(4) == 0 ? 1 : 0;
+    if (random.number(40) == 0) ++seq[writer];
+    event.set(Field::kWriter, writer == 0 ? "w0" : "w1");
+    event.set(Field::kSeq, ++seq[writer]);
+  }
+}
+
+TEST(Grader, JudgesAlikeOnTheShortPathAndInFull) {
+  SeededRandom random(11);
+  for (int round = 0; round < 1500; ++round) {
+    std::vector<Event> events = random_events(random);
+    if (random.number(2) == 0) number_events(events, random);
+    std::string text;
+    for (const Event& event : events) text += line_of(event);
+    Criteria in_full;
+    in_full.list_all = true;
+    EXPECT_EQ(told(grade_of({{"a", text}})), told(grade_of({{"a", text}}, in_full))) << text;
+  }
+}
+
+TEST(Grader, DoesNotDependOnOrderOrSplitting) {  // *same inputs, same grade, same bytes*
+  SeededRandom random(12);
+  for (int round = 0; round < 1500; ++round) {
+    std::vector<Event> events = random_events(random);
+    number_events(events, random);
+    std::vector<std::string> lines;
+    for (const Event& event : events) lines.push_back(line_of(event));
+    std::string whole;
+    for (const std::string& line : lines) whole += line;
+    const std::string expected = told(grade_of({{"a", whole}}));
+    for (std::size_t i = lines.size(); i > 1; --i) {
+      std::swap(lines[i - 1], lines[random.number(i)]);
+    }
+    std::vector<NamedText> parts = {{"x", ""}, {"y", ""}, {"z", ""}};
+    for (const std::string& line : lines) {
+      parts[random.number(3)].text += line;
+      if (random.number(10) == 0) parts[random.number(3)].text += line;
+    }
+    Criteria seeded;
+    seeded.hash_seed = random.number(1U << 30U);
+    Grade grade = grade_of(parts, seeded);
+    grade.population.repeats = 0;
+    EXPECT_EQ(told(grade), expected) << whole;
+  }
+}
+
+TEST(Grader, ShowsThatOrderMattersWhereNothingElseSaysIt) {  // the test above can fail
+  Event request;
+  request.kind = EventKind::kToolRequest;
+  request.set(Field::kInvocationId, "i1");
+  Event decision = request;
+  decision.kind = EventKind::kAuthorizationDecision;
+  decision.set(Field::kDecision, "deny");
+  decision.set(Field::kPolicyVersion, "v1");
+  EXPECT_NE(told(grade_of({{"a", line_of(request) + line_of(decision)}})),
+            told(grade_of({{"a", line_of(decision) + line_of(request)}})));
+}
+
+TEST(Grader, NeverPassesWithoutAnInvocation) {  // *unknown never passes*, REQ-GR-002
+  for (const char* text : {"", "\n\n", "{\"event\":\"run.started\"}\n", "{\"event\":\"x.y\"}\n",
+                           "{\"event\":\"run.finished\"}\n", "nonsense\n"}) {
+    const Grade grade = grade_of({{"a", text}});
+    EXPECT_NE(grade.gate, Gate::kPassed) << text;
+    EXPECT_NE(grade.exit_code, 0) << text;
+    EXPECT_EQ(grade.verdicts[Verdict::kEnforcement].value, Value::kNotExercised) << text;
+  }
+}
+
+TEST(Grader, KeepsTheGateAndNotTheExitCodeWhenAdvisory) {  // REQ-GR-084
+  Criteria criteria;
+  criteria.advisory = true;
+  const Grade grade = grade_of({{"a", "nonsense\n"}}, criteria);
+  EXPECT_EQ(grade.gate, Gate::kFailed);
+  EXPECT_EQ(grade.exit_code, 0);
+}
+
+TEST(Grader, TellsWhichFileCannotBeRead) {
+  PosixFileSystem files;
+  Evidence evidence;
+  evidence.inputs.push_back(trace::Input::of_file("no/such/file.jsonl"));
+  const auto grade = grading::grade(files, std::move(evidence), {});
+  ASSERT_FALSE(grade.has_value());
+  EXPECT_EQ(grade.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(grade.error().where.find("no/such/file.jsonl"), std::string::npos);
+}
+
+TEST(Grader, AllocatesNothingPerEventInTheSteadyState) {
+  Grader grader({});
+  ASSERT_TRUE(grader.begin_source("a", "a").has_value());
+  event::Decoder decoder;
+  Event event;
+  std::vector<std::string> lines;
+  constexpr std::size_t kCalls = 4000;
+  for (std::size_t call = 0; call < kCalls; ++call) {
+    Event made;
+    made.set(Field::kInvocationId, "i");
+    const std::string id = "i" + std::to_string(call);
+    for (const EventKind kind : {EventKind::kToolRequest, EventKind::kAuthorizationDecision}) {
+      made.kind = kind;
+      made.set(Field::kInvocationId, id);
+      made.set(Field::kTool, "read");
+      made.set(Field::kDecision, "deny");
+      made.set(Field::kPolicyVersion, "v1");
+      std::string line = line_of(made);
+      line.pop_back();
+      line.reserve(line.size() + event::Decoder::kPadding);
+      lines.push_back(std::move(line));
+    }
+  }
+  std::uint64_t offset = 0;
+  const auto add = [&](const std::string& line) {
+    ASSERT_TRUE(decoder.decode(line, event).has_value());
+    ASSERT_TRUE(grader.add(event, {line, offset, false}).has_value());
+    offset += line.size() + 1;
+  };
+  for (std::size_t i = 0; i < lines.size() / 2; ++i) add(lines[i]);
+  const std::uint64_t before = allocations;
+  for (std::size_t i = lines.size() / 2; i < lines.size(); ++i) add(lines[i]);
+  EXPECT_LT(allocations - before, 10U);  // tables that double, not events
+  EXPECT_EQ(grader.finish().population.denied, kCalls);
+}
+
+}  // namespace
+}  // namespace remit::grading

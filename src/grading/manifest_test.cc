@@ -1,0 +1,147 @@
+// Manifests and expect files: what is accepted, and where each mistake is told.
+#include "grading/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace remit::grading {
+namespace {
+
+TEST(Manifest, ReadsEveryKey) {  // REQ-MF-001, REQ-MF-010 to 015
+  const ManifestParse parsed = parse_manifest(R"(manifest: remit.manifest/1
+environment: test
+fixture_revision: fx-7
+effects_source: required
+policies:
+  - {version: "2026-08-04", digest: "sha256:9f"}
+  - {version: v2}
+principals:
+  - {ref: p-7, state: authenticated, class: support_agent, tenant: tenant-a,
+     scopes: ["invoice:read"], revision: "3"}
+resources:
+  - {type: Invoice, id: canonical-invoice-4, tenant: tenant-a, source: invoices, revision: "12"}
+  - {type: Note, id: canonical-invoice-4}
+approvals:
+  - {id: ap-1, state: revoked}
+cases:
+  - id: wrong-tenant
+    kind: security
+    expect:
+      - {invocation_id: i3, tool: invoice.read, route: agent, principal: p-7,
+         resource: canonical-invoice-9, decision: deny, reason: tenant_mismatch, effects: 0}
+  - id: summarise
+    kind: task
+    allowed_requests: [invoice.read]
+    forbidden_requests: [refund.create]
+    required_requests: [invoice.read]
+    run_id: run-12
+)",
+                                              "m.yaml");
+  ASSERT_TRUE(parsed.errors.empty()) << parsed.errors.front().to_string();
+  const Manifest& manifest = parsed.manifest.value();
+  EXPECT_EQ(manifest.environment, "test");
+  EXPECT_TRUE(manifest.effects_required);
+  EXPECT_EQ(manifest.policies.at(0).digest, "sha256:9f");
+  EXPECT_EQ(manifest.principals.at(0).principal_class, "support_agent");
+  EXPECT_EQ(manifest.resources.at(1).type, "Note");
+  EXPECT_EQ(manifest.approvals.at(0).state, "revoked");
+  const Expectation& entry = manifest.cases.at(0).expect.at(0);
+  EXPECT_TRUE(manifest.cases.at(0).is_security);
+  EXPECT_EQ(entry.invocation_id, "i3");
+  EXPECT_EQ(entry.reason, "tenant_mismatch");
+  EXPECT_EQ(entry.effects, 0);
+  EXPECT_EQ(manifest.cases.at(1).run_id, "run-12");
+  EXPECT_EQ(manifest.cases.at(1).allowed_requests, std::vector<std::string>{"invoice.read"});
+  EXPECT_FALSE(manifest.cases.at(0).allowed_requests.has_value());
+}
+
+TEST(Manifest, AcceptsJson) {
+  EXPECT_TRUE(
+      parse_manifest(R"({"manifest": "remit.manifest/1", "cases": []})", "m").errors.empty());
+}
+
+struct Mistake {
+  const char* text;      ///< behind the first line
+  const char* where;     ///< of the first error
+  const char* contains;  ///< of its message
+};
+
+TEST(Manifest, TellsEachMistakeWithItsPlace) {  // REQ-MF-001
+  const Mistake mistakes[] = {
+      {"enviroment: test\n", "m.yaml:2:1", "enviroment"},
+      {"policies: [{digest: x}]\n", "m.yaml:2:12", "version"},
+      {"policies: [{version: v1}, {version: v1}]\n", "m.yaml:2:37", "given twice"},
+      {"policies: [{version: 1}]\n", "m.yaml:2:22", "version"},
+      {"principals: [{ref: a, state: happy}]\n", "m.yaml:2:30", "authenticated"},
+      {"principals: [{ref: a, scope: b}]\n", "m.yaml:2:23", "scope"},
+      {"resources: [{type: A, id: x}, {type: A, id: x}]\n", "m.yaml:2:45", "given twice"},
+      {"approvals: [{id: a}]\n", "m.yaml:2:13", "state"},
+      {"effects_source: maybe\n", "m.yaml:2:17", "required"},
+      {"cases: [{id: a}]\n", "m.yaml:2:9", "kind"},
+      {"cases: [{id: a, kind: test}]\n", "m.yaml:2:23", "security"},
+      {"cases: [{id: a, kind: security}]\n", "m.yaml:2:9", "expect"},
+      {"cases: [{id: a, kind: task}, {id: a, kind: task}]\n", "m.yaml:2:35", "given twice"},
+      {"cases: [{id: a, kind: task, expect: [{route: agent}]}]\n", "m.yaml:2:38", "tool"},
+      {"cases: [{id: a, kind: task, expect: [{tool: t, effects: -1}]}]\n", "m.yaml:2:57",
+       "effects"},
+      {"cases: [{id: a, kind: task, expect: [{tool: t, decision: no}]}]\n", "m.yaml:2:58", "allow"},
+      {"cases: [{id: a, kind: task, expect: [{tool: t, reason: because}]}]\n", "m.yaml:2:56",
+       "no reason"},
+      {"cases: [{id: a, kind: task, expect: [{tool: t, decision: deny, reason: allowed}]}]\n",
+       "m.yaml:2:72", "no reason to deny"},
+      {"cases: [{id: a, kind: task, expect: [{tool: t, invocation_id: i}, {tool: t, "
+       "invocation_id: i}]}]\n",
+       "m.yaml:2:92", "given twice"},
+      {"cases: [{id: a, kind: task, required_requests: [x], forbidden_requests: [x]}]\n",
+       "m.yaml:2:48", "required and forbidden"},
+      {"cases: [{id: a, kind: task, required_requests: [x], allowed_requests: [y]}]\n",
+       "m.yaml:2:48", "required and not allowed"},
+      {"cases: &a []\n", "m.yaml:2", "anchor"},
+      {"cases: [\n", "m.yaml:", ""},
+  };
+  for (const Mistake& one : mistakes) {
+    const ManifestParse parsed =
+        parse_manifest(std::string("manifest: remit.manifest/1\n") + one.text, "m.yaml");
+    ASSERT_FALSE(parsed.errors.empty()) << one.text;
+    EXPECT_FALSE(parsed.manifest.has_value()) << one.text;
+    const Error& error = parsed.errors.front();
+    EXPECT_EQ(error.where.rfind(one.where, 0), 0U) << one.text << error.to_string();
+    EXPECT_NE(error.message.find(one.contains), std::string::npos) << one.text << error.to_string();
+  }
+}
+
+TEST(Manifest, RefusesAnotherFormat) {
+  for (const char* text : {"", "cases: []\n", "manifest: remit.manifest/2\n", "[]", "- 1\n",
+                           "contract: remit.contract/1\n"}) {
+    EXPECT_FALSE(parse_manifest(text, "m.yaml").errors.empty()) << text;
+  }
+}
+
+TEST(Manifest, TellsEveryMistake) {
+  const ManifestParse parsed =
+      parse_manifest("manifest: remit.manifest/1\na: 1\nb: 2\ncases: [{}]\n", "m");
+  EXPECT_EQ(parsed.errors.size(), 4U);
+}
+
+TEST(ExpectFile, ReadsIdsAndJsonStrings) {  // REQ-MF-020
+  const auto ids = parse_expected_ids("i1\r\n\n\"i\\u0032\"\ni 3 \n", "ids");
+  ASSERT_TRUE(ids.has_value());
+  EXPECT_EQ(*ids, (std::vector<std::string>{"i1", "i2", "i 3 "}));
+}
+
+TEST(ExpectFile, TellsMistakesWithTheirLine) {
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"i1\ni1\n", "ids:2"}, {"\"i1\n", "ids:1"}, {"\n\"\"\n", "ids:2"}, {"\"a\" b\n", "ids:1"},
+      {"a\xff\n", "ids:1"},  {"", "ids"},         {"\n\r\n", "ids"},
+  };
+  for (const auto& [text, where] : mistakes) {
+    const auto ids = parse_expected_ids(text, "ids");
+    ASSERT_FALSE(ids.has_value()) << text;
+    EXPECT_EQ(ids.error().where, where) << text;
+  }
+}
+
+}  // namespace
+}  // namespace remit::grading
