@@ -62,7 +62,7 @@ TEST(CommandLine, RefusesWithWhatToDo) {
     Words words;
     std::string_view message;
   } cases[] = {
-      {{"gread"}, "unknown command \"gread\"; see remit --help; did you mean grade?"},
+      {{"gread"}, "unknown command \"gread\"; did you mean grade?; see remit --help"},
       {{"policy", "chek", "b"}, "did you mean policy check?"},
       {{"zzzzzzzz"}, "unknown command \"zzzzzzzz\"; see remit --help"},
       {{"grade", "--expct", "x"}, "has no option \"--expct\"; did you mean --expect?"},
@@ -74,8 +74,9 @@ TEST(CommandLine, RefusesWithWhatToDo) {
       {{"version", "x"}, "takes at most 0 argument(s)"},
       {{"policy", "check", "a", "b"}, "takes at most 1 argument(s)"},
       {{"version", "--", "x"}, "takes nothing behind --"},
-      {{"grade", "x", "--manifest"}, "--manifest"},
-      {{"grade", "x", "--all=maybe"}, "--all"},
+      {{"grade", "x", "--manifest"}, "--manifest needs a value: FILE"},
+      {{"grade", "--manifest", "--all", "x"}, "--manifest needs a value: FILE"},
+      {{"grade", "x", "--all=maybe"}, "--all takes no value"},
   };
   for (const auto& each : cases) {
     const Result<ParsedLine> line = parse_command_line(each.words);

@@ -154,7 +154,7 @@ Command init_command() {
                  .help = "the tenant of the pinned principal; `local` by default"}},
       .trailing =
           "the server's command, as a client would start it; with --tools it is only written down",
-      .examples = {{"remit init --directory guarded --server files -- npx -y "
+      .examples = {{"remit init --server files -- npx -y "
                     "@modelcontextprotocol/server-filesystem /srv/data",
                     "a bundle for a live server"},
                    {"remit init --tools tools.json -- ./my-server",

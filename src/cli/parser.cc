@@ -119,9 +119,7 @@ class ArgumentParser {
       }
       app_.add_option(std::string(flag.name), slot)->allow_extra_args(false)->take_all();
     }
-    if (!command.positionals.empty()) {
-      app_.add_option("words", positionals_)->allow_extra_args(true);
-    }
+    app_.add_option("words", positionals_)->allow_extra_args(true);
   }
 
   Result<Arguments> parse(std::vector<std::string> words) {
@@ -135,9 +133,7 @@ class ArgumentParser {
       out.trailing_.assign(dashes + 1, words.end());
       words.erase(dashes, words.end());
     }
-    for (const std::string& word : words) {
-      if (word.starts_with("-") && word != "-" && !knows(word)) return unknown_flag(command_, word);
-    }
+    REMIT_TRY(check_flags(words));
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
       app_.parse(words);
@@ -156,10 +152,27 @@ class ArgumentParser {
     return text;
   }
 
-  [[nodiscard]] bool knows(std::string_view word) const {
-    const std::string_view name = word.substr(0, word.find('='));
-    return std::any_of(command_.flags.begin(), command_.flags.end(),
-                       [&](const Flag& flag) { return flag.name == name; });
+  // Everything that looks like a flag is one of the command's, with a value exactly if it takes
+  // one.
+  [[nodiscard]] Status check_flags(const std::vector<std::string>& words) const {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      if (!word.starts_with("-") || word == "-") continue;
+      const std::string_view name = std::string_view(word).substr(0, word.find('='));
+      const auto flag = std::find_if(command_.flags.begin(), command_.flags.end(),
+                                     [&](const Flag& each) { return each.name == name; });
+      if (flag == command_.flags.end()) return unknown_flag(command_, word);
+      const bool has_value = name.size() < word.size();
+      if (flag->value_name.empty() && has_value) {
+        return usage_error(fmt::format("{} takes no value{}", name, see_help(command_)));
+      }
+      if (flag->value_name.empty() || has_value) continue;
+      if (++i == words.size() || (words[i].starts_with("--") && words[i].size() > 2)) {
+        return usage_error(
+            fmt::format("{} needs a value: {}{}", name, flag->value_name, see_help(command_)));
+      }
+    }
+    return {};
   }
 
   Status collect(Arguments& out) {

@@ -49,9 +49,12 @@ int run_policy_check(const Arguments& arguments, World& world) {
   const std::string& directory = arguments.positionals().front();
   const policy::BundleOutcome loaded = policy::load_bundle(world.files, directory);
   if (loaded.bundle == nullptr) return report_problems(world, loaded.problems);
-  const decision::DecisionPointOutcome made =
-      cedar::CedarDecisionPointFactory().create(*loaded.bundle);
-  if (made.decision_point == nullptr) return report_problems(world, made.problems);
+  decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory().create(*loaded.bundle);
+  if (made.decision_point == nullptr) {
+    // A decision point knows the bundle's files by their names within it.
+    for (Error& problem : made.problems) problem.where = directory + "/" + problem.where;
+    return report_problems(world, made.problems);
+  }
   return print(world, summary(*loaded.bundle), kExitOk);
 }
 

@@ -4,7 +4,7 @@ standard output and standard error compared with its `expected`.
 
     run.py REMIT [--update] [CASE...]
 
-`command` is a line for sh, in which $REMIT is the program and $BIN the folder it stands in. In both outputs
+`command` is a line for sh, in which $REMIT is the program, $BIN the folder it stands in and $DESK the invoice desk. In both outputs
 ids and times that differ from run to run are replaced: see VARYING. The last case, `harness_must_fail`, has a wrong
 expectation on purpose: the run fails if it passes.
 """
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+DESK = pathlib.Path(__file__).resolve().parents[2] / "examples" / "invoice_desk"
 CASES = pathlib.Path(__file__).parent / "cases"
 MUST_FAIL = "harness_must_fail"
 VARYING = [
@@ -24,6 +25,7 @@ VARYING = [
     (re.compile(r"hmac-sha256:[0-9a-f]{64}"), "hmac-sha256:<digest>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r'"duration_us":\d+'), '"duration_us":<n>'),
+    (re.compile(r"(remit-head-1:[^:]*:[^:]*:)[0-9a-f]{64}"), r"\1<digest>"),
 ]
 
 
@@ -32,7 +34,8 @@ def observe(case, remit):
         copy = pathlib.Path(place) / "case"
         shutil.copytree(case, copy)
         subprocess.run(["chmod", "-R", "go-w", str(copy)], check=True)
-        environment = {**os.environ, "REMIT": str(remit), "BIN": str(remit.parent), "LC_ALL": "C"}
+        environment = {**os.environ, "REMIT": str(remit), "BIN": str(remit.parent), "DESK": str(DESK),
+                       "LC_ALL": "C"}
         ran = subprocess.run(
             ["sh", "-c", (case / "command").read_text()], cwd=copy, env=environment,
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
