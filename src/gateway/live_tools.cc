@@ -92,7 +92,9 @@ std::shared_ptr<const LiveTool> LiveTools::find(const policy::Tool& tool) const 
 
 ToolState LiveTools::state_of(const policy::Tool& tool, const LiveTool* live) {
   if (live == nullptr) return ToolState::kAbsent;
-  if (live->is_repeated || live->input_schema != tool.arguments_schema) {
+  // An entry that pins no schema lets no argument through, so there is nothing to compare.
+  const bool is_pinned = tool.arguments.has_value();
+  if (live->is_repeated || (is_pinned && live->input_schema != tool.arguments_schema)) {
     return ToolState::kQuarantined;
   }
   return live->is_task_only ? ToolState::kTaskOnly : ToolState::kLive;

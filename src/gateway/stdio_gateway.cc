@@ -144,7 +144,8 @@ void StdioGateway::take_line(std::string_view line) {
     take_answer(result->id, R"("result":)" + json::write(json::Value{std::move(result->result)}));
   } else {
     const auto& error = std::get<mcp::ErrorResponse>(message);
-    if (!error.id) return ignored_.count(parts_.notices, "the client sent an error without an id");
+    if (!error.id)
+      return faulty_answers_.count(parts_.notices, "the client sent an error without an id");
     json::Object member{{"code", error.code}, {"message", error.message}};
     if (error.data) member.set("data", *error.data);
     take_answer(*error.id, R"("error":)" + json::write(json::Value{std::move(member)}));
@@ -153,7 +154,8 @@ void StdioGateway::take_line(std::string_view line) {
 
 void StdioGateway::take_fault(const mcp::MessageFault& fault) {
   if (fault.is_response) {
-    ignored_.count(parts_.notices, "the client sent an answer that is none: " + fault.message);
+    faulty_answers_.count(parts_.notices,
+                          "the client sent an answer that is none: " + fault.message);
     if (!fault.id) return;
     return take_answer(*fault.id, R"("error":{"code":-32603,"message":"malformed answer"})");
   }
@@ -165,7 +167,7 @@ void StdioGateway::take_fault(const mcp::MessageFault& fault) {
 void StdioGateway::take_answer(const mcp::RequestId& id, std::string_view member) {
   const auto request = server_requests_.take(id);
   if (!request) {
-    ignored_.count(parts_.notices, "the client answered a request that is not open");
+    stray_answers_.count(parts_.notices, "the client answered a request that is not open");
     return;
   }
   request->upstream->post(payload_line(request->id, member));
@@ -181,7 +183,8 @@ void StdioGateway::take_notification(const mcp::Notification& notification) {
   // The rest is of no use to anybody: progress of requests that we strip of their tokens, changed
   // roots that no server was told to expect.
   if (notification.method != "notifications/initialized") {
-    ignored_.count(parts_.notices, "the client sent a notification that is not passed on");
+    client_notifications_.count(parts_.notices,
+                                "the client sent a notification that is not passed on");
   }
 }
 
@@ -316,8 +319,9 @@ void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
   std::string line;
   if (const auto* denial = std::get_if<enforcement::Denial>(&outcome)) {
     if (!denial->detail.empty()) {
-      parts_.notices.say("call " + denial->invocation_id + " denied, " +
-                         std::string(access::reason_name(denial->reason)) + ": " + denial->detail);
+      parts_.notices.say("call " + denial->invocation_id + " of " + quoted(proposed.tool) +
+                         " denied, " + std::string(access::reason_name(denial->reason)) + ": " +
+                         denial->detail);
     }
     line = denial_line(call->id, *denial, form);
   } else {

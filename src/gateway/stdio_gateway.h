@@ -134,7 +134,11 @@ class StdioGateway final : public UpstreamListener {
   LiveCalls calls_;
   ServerRequests server_requests_;
   std::atomic<int> log_level_{0};
-  Tally ignored_;
+  Tally stray_answers_;         // of the client
+  Tally faulty_answers_;        // likewise
+  Tally client_notifications_;  // not passed on
+  Tally server_notifications_;  // not passed on
+  Tally stray_progress_;
   std::stop_source stop_;  ///< of what is no call: handshakes, lists
   const process::TerminationSignals* signals_ = nullptr;
   mutable Mutex mutex_;

@@ -92,8 +92,9 @@ void StdioGateway::on_notification(Upstream& upstream, mcp::Notification notific
                                           notification.method, facts->revision);
   if (method == nullptr) {
     // Before the client is there, or nothing that is known.
-    return ignored_.count(parts_.notices, "server " + quoted(upstream.name()) +
-                                              " sent a notification that is not passed on");
+    return server_notifications_.count(
+        parts_.notices,
+        "server " + quoted(upstream.name()) + " sent a notification that is not passed on");
   }
   const std::string_view name = method->name;
   if (name == "notifications/cancelled") return pass_cancellation(upstream, notification.params);
@@ -116,8 +117,8 @@ void StdioGateway::pass_progress(Upstream& upstream, const json::Object& params)
   if (token == nullptr || !is_number(progress)) return;
   const auto client_token = upstream.progress_token_of(*token);
   if (!client_token) {
-    return ignored_.count(parts_.notices, "server " + quoted(upstream.name()) +
-                                              " reported progress of no call in flight");
+    return stray_progress_.count(parts_.notices, "server " + quoted(upstream.name()) +
+                                                     " reported progress of no call in flight");
   }
   json::Object passed{{"progressToken", client_token->value()}, {"progress", *progress}};
   if (is_number(params.find("total"))) passed.set("total", *params.find("total"));

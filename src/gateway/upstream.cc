@@ -1,6 +1,7 @@
 // The reader thread of a server, and the requests that wait for it.
 #include "gateway/upstream.h"
 
+#include <set>
 #include <utility>
 
 #include "mcp/methods.h"
@@ -72,7 +73,7 @@ bool Upstream::post(std::string line) {
 bool Upstream::has_live_call() const {
   const MutexLock lock(mutex_);
   for (const auto& [id, pending] : pending_) {
-    if (pending->request.is_call) return true;
+    if (pending->request.is_call && !pending->is_done) return true;
   }
   return false;
 }
@@ -82,7 +83,8 @@ std::optional<mcp::RequestId> Upstream::progress_token_of(const json::Value& tok
   if (id == nullptr) return std::nullopt;
   const MutexLock lock(mutex_);
   const auto found = pending_.find(*id);
-  return found == pending_.end() ? std::nullopt : found->second->request.progress_token;
+  if (found == pending_.end() || found->second->is_done) return std::nullopt;
+  return found->second->request.progress_token;
 }
 
 Answer Upstream::ask(const UpstreamRequest& request, std::stop_token stop) {
@@ -156,6 +158,7 @@ Result<std::vector<json::Object>> Upstream::list_tools(std::chrono::milliseconds
                                                        std::stop_token stop) {
   std::vector<json::Object> out;
   std::string params;
+  std::set<std::string> cursors;
   for (std::size_t page = 0; page < kMaxListPages; ++page) {
     Answer answer =
         ask({.id = next_id(), .method = "tools/list", .params = params, .timeout = timeout}, stop);
@@ -166,6 +169,7 @@ Result<std::vector<json::Object>> Upstream::list_tools(std::chrono::milliseconds
     if (out.size() > kMaxTools) break;
     const json::Value* cursor = answer.result.find("nextCursor");
     if (cursor == nullptr) return out;
+    if (!cursors.insert(*cursor->if_string()).second) break;
     params = json::write(json::Object{{"cursor", *cursor->if_string()}});
   }
   return Error{ErrorCode::kLimitExceeded, "tools/list: the server's list has no end"};

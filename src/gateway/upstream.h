@@ -86,7 +86,7 @@ class Upstream {
   Result<std::vector<json::Object>> list_tools(std::chrono::milliseconds timeout,
                                                std::stop_token stop);
 
-  /// Whether a client's call is waiting for this server.
+  /// Whether a call of the client's is waiting for this server's answer.
   [[nodiscard]] bool has_live_call() const;
   /// The client's token of the live call that we gave `token` for, if it gave one.
   [[nodiscard]] std::optional<mcp::RequestId> progress_token_of(const json::Value& token) const;
