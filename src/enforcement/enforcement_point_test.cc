@@ -105,13 +105,7 @@ std::vector<Row> table() {
        [](World& world, access::ProposedCall&) {
          // A boundary whose publisher has not come yet; its own test looks at the events.
          static const decision::CurrentPolicy kNone;
-         world.boundary.emplace(Surroundings{.policy = kNone,
-                                             .authenticator = world.authenticator,
-                                             .sources = world.sources,
-                                             .evidence = world.evidence,
-                                             .clock = world.clock,
-                                             .random = world.random,
-                                             .digest_key = world.key});
+         world.boundary.emplace(world.surroundings(kNone, world.evidence));
        }},
       {"an unknown route", read, invoice, "unknown_route", "unknown_route", kRequestDecision,
        [](World&, access::ProposedCall& call) { call.route = "legacy"; }},
@@ -777,13 +771,7 @@ TEST(EnforcementPoint, NoDecisionStandsBeforeItsPolicy) {
 TEST(EnforcementPoint, WithoutAPolicyNobodyIsAsked) {
   World world;
   const decision::CurrentPolicy none;
-  EnforcementPoint boundary{Surroundings{.policy = none,
-                                         .authenticator = world.authenticator,
-                                         .sources = world.sources,
-                                         .evidence = world.evidence,
-                                         .clock = world.clock,
-                                         .random = world.random,
-                                         .digest_key = world.key}};
+  EnforcementPoint boundary(world.surroundings(none, world.evidence));
   boundary.invoke(World::call("invoice.read", R"({"invoice":"march"})"), world.handler);
   const std::vector<json::Value> events = world.evidence.events();
   EXPECT_EQ(names_of(events), kRequestDecision);

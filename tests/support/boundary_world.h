@@ -240,15 +240,20 @@ tools:
 struct World {
   World() {
     publish();
-    boundary.emplace(Surroundings{.policy = policy,
-                                  .authenticator = authenticator,
-                                  .sources = sources,
-                                  .evidence = evidence,
-                                  .clock = clock,
-                                  .random = random,
-                                  .digest_key = key});
+    boundary.emplace(surroundings(policy, evidence));
     static_cast<void>(boundary->record_publication(*policy.get()));
     evidence.clear();
+  }
+
+  /// This world with a policy and a log of the test's own.
+  Surroundings surroundings(const decision::CurrentPolicy& current, evidence::EvidenceSink& log) {
+    return {.policy = current,
+            .authenticator = authenticator,
+            .sources = sources,
+            .evidence = log,
+            .clock = clock,
+            .random = random,
+            .digest_key = key};
   }
 
   /// Puts another snapshot of the same bundle in force, without a word to the log.
