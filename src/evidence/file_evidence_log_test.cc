@@ -297,16 +297,11 @@ TEST_F(FileEvidenceLogTest, AMissingParentIsNamed) {
 /// On the machine's file system: modes, and a directory in which others may write.
 class OnDisk : public ::testing::Test {
  protected:
-  OnDisk() {
-    std::string path = (std::filesystem::temp_directory_path() / "remit-evidence-XXXXXX").string();
-    if (::mkdtemp(path.data()) != nullptr) root_ = path;
+  void SetUp() override {
+    root_ = (std::filesystem::temp_directory_path() / "remit-evidence-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(root_.data()), nullptr);
   }
-  ~OnDisk() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  OnDisk(const OnDisk&) = delete;
-  OnDisk& operator=(const OnDisk&) = delete;
+  void TearDown() override { std::filesystem::remove_all(root_); }
 
   PosixFileSystem files_;
   testing::FakeClock clock_;

@@ -9,8 +9,9 @@
 
 namespace remit::evidence {
 namespace {
+constexpr std::size_t kFirstChunk = std::size_t{4} * 1024;  // Most roots files are not longer.
 constexpr std::size_t kChunk = std::size_t{64} * 1024;
-}
+}  // namespace
 
 LineStream::LineStream(std::unique_ptr<ReadFile> file, std::size_t max_line_bytes)
     : file_(std::move(file)), max_line_bytes_(max_line_bytes) {}
@@ -27,9 +28,10 @@ Status LineStream::fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  if (buffer_.size() < end_ + kChunk + event::Decoder::kPadding) {
-    // Doubling keeps a long line linear.
-    buffer_.resize(std::max(2 * end_, end_ + kChunk) + event::Decoder::kPadding);
+  // From small to large, and by doubling where one line is longer still.
+  const std::size_t chunk = buffer_.empty() ? kFirstChunk : kChunk;
+  if (buffer_.size() < end_ + chunk + event::Decoder::kPadding) {
+    buffer_.resize(std::max(2 * end_, end_ + chunk) + event::Decoder::kPadding);
   }
   const std::span<char> room{buffer_.data() + end_,
                              buffer_.size() - event::Decoder::kPadding - end_};

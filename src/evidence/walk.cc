@@ -51,8 +51,12 @@ class WriterWalk {
       REMIT_TRY_ASSIGN(const bool goes_on, segment(number, here, next));
       if (out_.state.damage) return std::move(out_);
       if (!goes_on) break;
-      // Seen before the segment was read; by now the next one is there if it ever was.
-      REMIT_TRY_ASSIGN(here, glimpse(number + 1));
+      // What was not there before this segment was read may be by now.
+      if (next.lines && next.roots) {
+        here = next;
+      } else {
+        REMIT_TRY_ASSIGN(here, glimpse(number + 1));
+      }
     }
     compare_with_survey();
     return std::move(out_);
