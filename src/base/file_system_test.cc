@@ -103,6 +103,31 @@ TEST_F(FileSystemTest, ReplacesWhole) {
   EXPECT_EQ(*files_.list(root_), std::vector<std::string>{"f"});
 }
 
+TEST_F(FileSystemTest, ReadsPieceByPieceAndOnIntoWhatGrew) {
+  write("f", "hello");
+  auto file = files_.open_read(path("f"));
+  ASSERT_TRUE(file);
+  std::string piece(3, '\0');
+  const auto room = std::as_writable_bytes(std::span{piece});
+  EXPECT_EQ(*(*file)->read(room), 3U);
+  EXPECT_EQ(piece, "hel");
+  EXPECT_EQ(*(*file)->read(room), 2U);
+  EXPECT_EQ(piece.substr(0, 2), "lo");
+  EXPECT_EQ(*(*file)->read(room), 0U);
+  write("f", "!");
+  EXPECT_EQ(*(*file)->read(room), 1U);
+  EXPECT_EQ(piece[0], '!');
+  EXPECT_EQ(files_.open_read(path("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ((*files_.open_read(root_))->read(room).error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(FileSystemTest, ADirectoryReplacesOnlyAnEmptyOne) {
+  for (const char* name : {"new", "empty", "full"}) ASSERT_TRUE(files_.make_directory(path(name)));
+  write("full/f", "");
+  EXPECT_EQ(files_.rename(path("new"), path("full")).error().code, ErrorCode::kAlreadyExists);
+  EXPECT_TRUE(files_.rename(path("new"), path("empty")));
+}
+
 TEST_F(FileSystemTest, ListsInByteOrder) {
   for (const char* name : {"b", "a", "B", ".hidden", "a.b", "aa"}) write(name, "");
   const std::vector<std::string> want = {".hidden", "B", "a", "a.b", "aa", "b"};

@@ -15,8 +15,10 @@ Result<std::unique_ptr<FileEvidenceLog>> FileEvidenceLog::open(FileSystem& files
                                                                FileEvidenceOptions options) {
   const std::string& root = options.directory;
   REMIT_TRY(files.make_directory(root));
-  REMIT_TRY(files.sync_directory(root + "/.."));
-  REMIT_TRY_ASSIGN(const FileInfo info, files.info(root + "/."));
+  REMIT_TRY_ASSIGN(const auto names, files.list(root));
+  // Until something stands in it, it may be new: made just now, or before a crash.
+  if (names.empty()) REMIT_TRY(files.sync_directory(root + "/.."));
+  REMIT_TRY_ASSIGN(const FileInfo info, files.info(root + "/."));  // Beyond a link, too.
   if (info.writable_by_others || !info.owned_by_us) {
     return Error{ErrorCode::kFailedPrecondition, "others may write in the evidence directory",
                  root};
