@@ -15,7 +15,7 @@ namespace {
 
 // A directory of its own for each test, removed afterwards.
 class FileSystemTest : public testing::Test {
- protected:
+ public:
   FileSystemTest() {
     std::string pattern = testing::TempDir() + "remit-files-XXXXXX";
     root_ = ::mkdtemp(pattern.data());
@@ -24,6 +24,8 @@ class FileSystemTest : public testing::Test {
     std::error_code ignored;
     std::filesystem::remove_all(root_, ignored);
   }
+
+ protected:
   [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
 
   void write(const std::string& name, std::string_view text) {
