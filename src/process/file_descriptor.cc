@@ -67,7 +67,7 @@ Result<TerminationSignals> TerminationSignals::take() {
   const int fd = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) return system_error("cannot make a signal descriptor");
   TerminationSignals signals{FileDescriptor{fd}};
-  if (const int code = ::pthread_sigmask(SIG_BLOCK, &set, nullptr); code != 0) {
+  if (const int code = ::pthread_sigmask(SIG_BLOCK, &set, &signals.former_mask_); code != 0) {
     errno = code;
     return system_error("cannot hold back signals");
   }
@@ -76,8 +76,9 @@ Result<TerminationSignals> TerminationSignals::take() {
 
 TerminationSignals::~TerminationSignals() {
   if (!signals_.is_open()) return;
-  const sigset_t set = termination_set();
-  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  while (read_one()) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &former_mask_, nullptr);
 }
 
 bool TerminationSignals::read_one() const {

@@ -1,6 +1,7 @@
 // A file descriptor that closes itself, pipes, and a way to wake a poll.
 #pragma once
 
+#include <csignal>
 #include <utility>
 
 #include "base/result.h"
@@ -70,8 +71,8 @@ class TerminationSignals {
   TerminationSignals& operator=(TerminationSignals&&) = delete;
   TerminationSignals(const TerminationSignals&) = delete;
   TerminationSignals& operator=(const TerminationSignals&) = delete;
-  /// Gives this thread its old mask back. A signal that came meanwhile and was not read is
-  /// delivered then.
+  /// Takes the signals that came and gives this thread its old mask back: whoever held them back
+  /// has acted on them, and they must not end the process once more.
   ~TerminationSignals();
 
   /// Readable once such a signal came.
@@ -82,6 +83,7 @@ class TerminationSignals {
  private:
   explicit TerminationSignals(FileDescriptor signals) : signals_(std::move(signals)) {}
   FileDescriptor signals_;
+  sigset_t former_mask_{};
 };
 
 /// Lets a write to a closed pipe return an error instead of ending the process. Idempotent;

@@ -92,6 +92,8 @@ def act(id, params):
         answer(id, text(json.dumps(meta, sort_keys=True)))
     elif do == "meta_in_result":
         answer(id, text("ok", _meta={"io.remit/policy-version": "forged", "own": 1}))
+    elif do == "pid":
+        answer(id, text("pid %d " % os.getpid()))
     elif do == "tool_error":
         answer(id, text("no such thing", isError=True))
     elif do == "error":

@@ -1,30 +1,281 @@
 // What transcripts cannot show: many calls at once, ends that are not orderly, and deaths.
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <set>
+
+#include "evidence/verify.h"
+#include "process/child.h"
 #include "tests/stdio/session.h"
 
 namespace remit::testing {
 namespace {
 
 constexpr const char* kInitialize =
-    R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
-    R"("capabilities":{},"clientInfo":{"name":"c","version":"1"}}})";
+    R"({"jsonrpc":"2.0","id":"init","method":"initialize","params":)"
+    R"({"protocolVersion":"2025-11-25","capabilities":{},)"
+    R"("clientInfo":{"name":"c","version":"1"}}})";
 
-std::string act(int id, const std::string& what) {
+std::string act(int id, const std::string& what, const std::string& text = "") {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
          R"(,"method":"tools/call","params":{"name":"fake.act","arguments":{"do":")" + what +
-         R"("}}})";
+         R"(","text":")" + text + R"("}}})";
 }
 
-TEST(SessionTest, Starts) {
-  const SessionFolder folder({});
-  Session session(folder);
+void begin(Session& session) {
   ASSERT_TRUE(session.send(kInitialize));
   const auto answer = session.receive();
-  ASSERT_TRUE(answer) << session.notices();
+  ASSERT_TRUE(answer && answer->find("\"result\"") != std::string::npos) << answer.value_or("-");
+}
+
+// Sends `what` and waits until the server has it: it says so in a log message.
+void begin_hanging_call(Session& session, int id) {
+  ASSERT_TRUE(session.send(act(id, "hang")));
+  const auto line = session.receive();
+  ASSERT_TRUE(line && line->find("hanging") != std::string::npos) << line.value_or("-");
+}
+
+// How many events of each kind the folder's log has, and outcomes and reasons among them.
+std::map<std::string, int> counts(const SessionFolder& folder) {
+  std::map<std::string, int> out;
+  for (const std::string& line : folder.events()) {
+    ++out[member(line, "event")];
+    for (const char* field : {"outcome", "reason", "error_type"}) {
+      const std::string value = member(line, field);
+      if (!value.empty()) ++out[value];
+    }
+  }
+  return out;
+}
+
+void expect_verified(const SessionFolder& folder) {
+  PosixFileSystem files;
+  const auto verified = evidence::verify(files, folder.path("evidence"));
+  ASSERT_TRUE(verified) << verified.error().to_string();
+  EXPECT_TRUE(verified->intact());
+}
+
+TEST(SessionTest, AnswersManyCallsAtOnceEachWithItsOwn) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  constexpr int kCalls = 100;
+  for (int id = 0; id < kCalls; ++id) {
+    ASSERT_TRUE(session.send(act(id, "echo", "text " + std::to_string(id) + ".")));
+  }
+  std::set<std::int64_t> answered;
+  for (int i = 0; i < kCalls; ++i) {
+    const auto line = session.receive();
+    ASSERT_TRUE(line);
+    const auto answer = json::parse(*line);
+    ASSERT_TRUE(answer);
+    const std::int64_t id = *answer->find("id")->if_integer();
+    EXPECT_NE(line->find("text " + std::to_string(id) + "."), std::string::npos) << *line;
+    answered.insert(id);
+  }
+  EXPECT_EQ(answered.size(), static_cast<std::size_t>(kCalls));
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_EQ(counts(folder)["succeeded"], kCalls);
+  expect_verified(folder);
+}
+
+TEST(SessionTest, RefusesMoreCallsInFlightThanItsBound) {
+  const SessionFolder folder({.limits = "calls_per_second: 0"});
+  Session session(folder);
+  begin(session);
+  for (int id = 0; id <= static_cast<int>(kMaxCallsInFlight); ++id) {
+    ASSERT_TRUE(session.send(act(id, "hang")));
+  }
+  // Each of the calls that the server got is announced by it; one is refused instead.
+  std::size_t hanging = 0;
+  std::size_t refused = 0;
+  while (hanging + refused <= kMaxCallsInFlight) {
+    const auto line = session.receive();
+    ASSERT_TRUE(line) << hanging << " and " << refused;
+    if (line->find("hanging") != std::string::npos) ++hanging;
+    if (line->find("limit_exceeded") != std::string::npos) ++refused;
+  }
+  EXPECT_EQ(hanging, kMaxCallsInFlight);
+  EXPECT_EQ(refused, 1U);
+  for (int id = 0; id <= static_cast<int>(kMaxCallsInFlight); ++id) {
+    ASSERT_TRUE(session.send(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+        std::to_string(id) + "}}"));
+  }
+  EXPECT_TRUE(session.finish().empty());  // a cancelled call is owed no answer
+  auto count = counts(folder);
+  EXPECT_EQ(count["cancelled"], 2 * static_cast<int>(kMaxCallsInFlight));  // outcome, error_type
+  EXPECT_EQ(count["limit_exceeded"], 1);
+}
+
+TEST(SessionTest, FinishesWhatWasSentBeforeTheInputEnded) {
+  const SessionFolder folder({});
+  Session session(folder);
+  ASSERT_TRUE(session.send_bytes(std::string(kInitialize) + "\n" + act(1, "echo", "one") + "\n" +
+                                 act(2, "echo", "two") + "\n"));
+  EXPECT_EQ(session.finish().size(), 3U);
+  EXPECT_EQ(counts(folder)["succeeded"], 2);
+}
+
+TEST(SessionTest, RecordsACutMessageAndServesNothingOfIt) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  ASSERT_TRUE(session.send_bytes(act(1, "echo")));  // without the end of its line
+  const auto rest = session.finish();
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_NE(rest[0].find("-32700"), std::string::npos);
+  auto count = counts(folder);
+  EXPECT_EQ(count["invalid_request"], 1);
+  EXPECT_EQ(count["executor.start"], 0);
+}
+
+TEST(SessionTest, RecordsTheFinishOfACallWhoseClientHasLeft) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  for (int id = 0; id < 20; ++id) ASSERT_TRUE(session.send(act(id, "echo")));
+  session.leave();
+  session.finish();
+  EXPECT_TRUE(session.problems().empty());
+  auto count = counts(folder);
+  EXPECT_EQ(count["executor.finish"], count["executor.start"]);
+  EXPECT_EQ(count["run.finished"], 1);
+  EXPECT_EQ(count["succeeded"], 20);
+}
+
+TEST(SessionTest, CancelsAtTheEndWhatDoesNotEnd) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  begin_hanging_call(session, 1);
+  ::kill(::getpid(), SIGTERM);  // held back from every thread but the gateway's descriptor
+  session.finish();
+  EXPECT_TRUE(session.problems().empty());
+  auto count = counts(folder);
+  EXPECT_EQ(count["cancelled"], 2);
+  EXPECT_EQ(count["run.finished"], 1);
+  const auto tap = folder.tap();
+  EXPECT_NE(tap.back().find("notifications/cancelled"), std::string::npos) << tap.back();
+}
+
+TEST(SessionTest, AServerThatIsKilledLeavesItsCallUnknown) {
+  const SessionFolder folder({.others = {"spare"}});
+  Session session(folder);
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "pid")));
+  const auto line = session.receive();
+  ASSERT_TRUE(line);
+  const std::size_t at = line->find("pid ");
+  ASSERT_NE(at, std::string::npos) << *line;
+  begin_hanging_call(session, 2);
+  ::kill(std::atoi(line->c_str() + at + 4), SIGKILL);
+  const auto answer = session.receive();
+  ASSERT_TRUE(answer);
+  EXPECT_NE(answer->find("server_ended"), std::string::npos) << *answer;
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_EQ(counts(folder)["server_ended"], 1);
+}
+
+TEST(SessionTest, AGatewayThatIsKilledLeavesAStartWithoutAFinish) {
+  const SessionFolder folder({});
+  auto child = process::Child::start(
+      {.arguments = {"/proc/self/exe", "--gateway", folder.path("remit.yaml")},
+       .environment = process::pick_environment({"PATH", "HOME", "REMIT_SOURCE_DIR"})});
+  ASSERT_TRUE(child) << child.error().to_string();
+  process::LineReader reader(child->output().get(), 1 << 20);
+  ASSERT_TRUE(process::write_all(
+      child->input().get(), std::string(kInitialize) + "\n" + act(1, "hang") + "\n", kPatience));
+  ASSERT_EQ(reader.next(kPatience).event, process::LineEvent::kLine);
+  const process::LineRead hanging = reader.next(kPatience);
+  ASSERT_NE(hanging.line.find("hanging"), std::string_view::npos);
+  ::kill(child->pid(), SIGKILL);
+  ASSERT_TRUE(child->wait_for(kPatience));
+  auto count = counts(folder);
+  EXPECT_EQ(count["executor.start"], 1);
+  EXPECT_EQ(count["executor.finish"], 0);
+  EXPECT_EQ(count["run.finished"], 0);
+  // The next run recovers the log, says that its writer died, and serves.
+  Session session(folder, "run-2");
+  begin(session);
   ASSERT_TRUE(session.send(act(1, "echo")));
   ASSERT_TRUE(session.receive());
   EXPECT_TRUE(session.finish().empty());
-  for (const Error& problem : session.problems()) ADD_FAILURE() << problem.to_string();
+  EXPECT_NE(session.notices().find("was left unclosed"), std::string::npos) << session.notices();
+  EXPECT_EQ(counts(folder)["evidence.lost"], 1);
+  EXPECT_EQ(counts(folder)["succeeded"], 1);
+  expect_verified(folder);
+}
+
+TEST(SessionTest, TwoGatewaysShareAnEvidenceDirectory) {
+  const SessionFolder folder({});
+  Session one(folder, "run-1");
+  begin(one);
+  ASSERT_TRUE(one.send(act(1, "echo")));
+  ASSERT_TRUE(one.receive());
+  auto other = process::Child::start(
+      {.arguments = {"/proc/self/exe", "--gateway", folder.path("remit.yaml")},
+       .environment = process::pick_environment({"PATH", "HOME", "REMIT_SOURCE_DIR"})});
+  ASSERT_TRUE(other);
+  process::LineReader reader(other->output().get(), 1 << 20);
+  ASSERT_TRUE(process::write_all(
+      other->input().get(), std::string(kInitialize) + "\n" + act(1, "echo") + "\n", kPatience));
+  ASSERT_EQ(reader.next(kPatience).event, process::LineEvent::kLine);
+  ASSERT_EQ(reader.next(kPatience).event, process::LineEvent::kLine);
+  EXPECT_EQ(other->stop(kPatience).to_string(), "exited with status 0");
+  EXPECT_TRUE(one.finish().empty());
+  auto count = counts(folder);
+  EXPECT_EQ(count["run.finished"], 2);
+  EXPECT_EQ(count["succeeded"], 2);
+  expect_verified(folder);
+}
+
+TEST(SessionTest, ASignalEndsTheWaitForAServerThatDoesNotAnswer) {
+  const SessionFolder folder({.flags = {"--mute"}});
+  Session session(folder);
+  ASSERT_TRUE(session.send(kInitialize));
+  // Until the server has the request, so that the handshake is under way.
+  while (folder.tap().empty()) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  ::kill(::getpid(), SIGTERM);
+  const auto answer = session.receive();
+  ASSERT_TRUE(answer);
+  EXPECT_NE(answer->find("no server could be initialized"), std::string::npos) << *answer;
+  session.finish();
+  EXPECT_EQ(counts(folder)["run.finished"], 1);
+}
+
+TEST(SessionTest, OneServerOfTwoIsEnough) {
+  const SessionFolder folder({.flags = {"--die"}, .others = {"spare"}});
+  Session session(folder);
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "echo")));
+  const auto answer = session.receive();
+  ASSERT_TRUE(answer);
+  EXPECT_NE(answer->find("-32602"), std::string::npos) << *answer;
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_NE(session.notices().find("server \"fake\" cannot be used"), std::string::npos);
 }
 
 }  // namespace
 }  // namespace remit::testing
+
+// The gateway as a process of its own, for the tests that end one.
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--gateway") {
+    remit::PosixFileSystem files;
+    const remit::SystemClock clock;
+    remit::SystemRandom random;
+    const auto problems = remit::gateway::run_stdio({.config_file = argv[2], .run_id = "run-2"},
+                                                    files, clock, random);
+    return problems.empty() ? 0 : 1;
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  // Signals for a gateway are sent to the whole process: no thread but a gateway's may take them.
+  sigset_t held;
+  sigemptyset(&held);
+  sigaddset(&held, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &held, nullptr);
+  return RUN_ALL_TESTS();
+}
