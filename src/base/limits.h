@@ -43,6 +43,7 @@ inline constexpr std::size_t kMaxProblems = 100;       ///< reported for one fil
 /// The boundary.
 inline constexpr std::chrono::milliseconds kPermitLifetime{1000};   ///< after resolution
 inline constexpr std::chrono::milliseconds kResolveDeadline{1000};  ///< all references of a call
+inline constexpr std::chrono::milliseconds kDecideDeadline{5000};   ///< all decisions of a call
 inline constexpr std::size_t kMaxResourcesPerCall = 16;
 inline constexpr int kMaxRemakesAfterPublication = 2;
 inline constexpr std::size_t kMaxReferenceBytes = 4096;        ///< one reference to a resource
@@ -80,6 +81,6 @@ inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< fil
 inline constexpr std::size_t kMaxTraceBytes = std::size_t{1} << 46U;    ///< of one file: 64 TiB
 inline constexpr std::size_t kMaxGraderBytes = std::size_t{16} << 30U;  ///< what it remembers
 /// Numbers of one writer within which a repeated line can still be compared with the first.
-inline constexpr std::int64_t kRepeatWindow = 65'536;
+inline constexpr std::int64_t kRepeatWindow = 16'384;
 
 }  // namespace remit

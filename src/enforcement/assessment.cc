@@ -350,8 +350,7 @@ bool Assessor::decide(WallTime now, Assessment& out) const {
     decisions.push_back(answer ? *std::move(answer) : refusal_of(Step::kDecide, answer.error()));
   }
   out.decision = merged(std::move(decisions));
-  const Duration lifetime = std::chrono::milliseconds{out.tool->permit_lifetime_ms};
-  if (world_.clock.monotonic_now() - out.resolved_at > lifetime) {
+  if (world_.clock.monotonic_now() - out.resolved_at > kDecideDeadline) {
     out.decision = refusal_of(Step::kDecide,
                               Error{ErrorCode::kDeadlineExceeded, "the decision came too late"});
   }

@@ -235,7 +235,7 @@ std::vector<Row> table() {
        [](World& world, access::ProposedCall&) {
          world.decision_point->behave =
              [&world](const decision::DecisionRequest&) -> Result<Decision> {
-           world.clock.advance(kPermitLifetime + std::chrono::nanoseconds{1});
+           world.clock.advance(kDecideDeadline + std::chrono::nanoseconds{1});
            return Decision::allow({"permit-all"});
          };
        }},

@@ -112,7 +112,7 @@ class UnreliableWorld {
 
   Result<access::Decision> decide(const decision::DecisionRequest& request) {
     REMIT_TRY(trouble(10));
-    if (dice(10) == 0) world_.clock.advance(kPermitLifetime * 2);
+    if (dice(10) == 0) world_.clock.advance(kDecideDeadline * 2);
     publication();
     if (request.resource.tenant != request.principal.tenant) {
       return access::Decision::deny(access::ReasonCode::kTenantMismatch, {"t"});
