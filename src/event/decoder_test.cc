@@ -322,6 +322,32 @@ TEST(Decoder, RefusesWithThePlace) {
   }
 }
 
+// REQ-EV-005 for each known field, in each of the two readers: compact lines are read fast, and a
+// tab sends a line to the complete reader.
+TEST(Decoder, RefusesEveryKnownFieldGivenTwice) {
+  Decoder decoder;
+  Event event;
+  for (const std::string_view key : kKeyNames) {
+    const std::string values[] = {
+        "\"v\"",       "1",          "true",           "[]", "\"2026-11-30T18:02:14Z\"",
+        "\"expired\"", "\"shadow\"", "\"run.started\""};
+    std::size_t taken = 0;
+    for (const std::string& value : values) {
+      const std::string member = "\"" + std::string(key) + "\":" + value;
+      const std::string start = key == "event" ? "{" : "{\"event\":\"run.started\",";
+      if (!decoder.decode(PaddedLine(start + member + "}", "\n").view(), event)) continue;
+      ++taken;
+      for (const char* comma : {",", ",\t"}) {
+        const PaddedLine twice(start + member + comma + member + "}", "\n");
+        const Status status = decoder.decode(twice.view(), event);
+        ASSERT_FALSE(status) << twice.view();
+        EXPECT_EQ(status.error().message, std::string(key) + ": is given twice");
+      }
+    }
+    EXPECT_GE(taken, 1U) << key;
+  }
+}
+
 // Values of a line never enter a message: a report is printed where the evidence is not.
 TEST(Decoder, MessagesHoldNoValues) {
   Decoder decoder;
