@@ -76,7 +76,6 @@ void append_event(const Call& call, std::int64_t seq, std::string& out) {
     event.set(Field::kPrincipalState, "authenticated");
     event.set(Field::kArgsDigest, digest);
   } else {
-    event.set(Field::kResourceType, "Invoice");
     event.set(Field::kResourceId, resource);
   }
   if (event.kind == EventKind::kResourceResolved) event.set(Field::kOutcome, "found");
@@ -85,7 +84,6 @@ void append_event(const Call& call, std::int64_t seq, std::string& out) {
     event.set(Field::kReason, denied ? "tenant_mismatch" : "allowed");
     event.set(Field::kPolicyVersion, "2026-08-04");
     event.set(Field::kPrincipalClass, "support_agent");
-    event.set(Field::kArgsDigest, digest);
     event.set(Field::kDecisionId, decision);
   }
   if (event.kind == EventKind::kExecutorStart) event.set(Field::kDecisionId, decision);

@@ -181,7 +181,7 @@ void number_events(std::vector<Event>& events, SeededRandom& random) {
 
 TEST(Grader, JudgesAlikeOnTheShortPathAndInFull) {
   SeededRandom random(11);
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::vector<Event> events = random_events(random);
     if (random.number(2) == 0) number_events(events, random);
     std::string text;
@@ -194,7 +194,7 @@ TEST(Grader, JudgesAlikeOnTheShortPathAndInFull) {
 
 TEST(Grader, DoesNotDependOnOrderOrSplitting) {  // *same inputs, same grade, same bytes*
   SeededRandom random(12);
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::vector<Event> events = random_events(random);
     number_events(events, random);
     std::vector<std::string> lines;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -312,8 +313,12 @@ Grade Grader::finish() {
 }
 
 Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
-  std::stable_sort(evidence.inputs.begin(), evidence.inputs.end(),
-                   [](const auto& left, const auto& right) { return left.name < right.name; });
+  std::vector<std::size_t> order(evidence.inputs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    return std::tie(evidence.inputs[left].name, left) <
+           std::tie(evidence.inputs[right].name, right);
+  });
   Grader grader(std::move(criteria));
   event::Decoder decoder;
   const auto named = [](const std::string& source, Error error) {
@@ -334,7 +339,8 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
       }
     }
   };
-  for (trace::Input& input : evidence.inputs) {
+  for (const std::size_t index : order) {
+    const trace::Input& input = evidence.inputs[index];
     if (input.stream != nullptr) {
       Status status = read(*input.stream, input.name, input.name);
       if (!status) return named(input.name, std::move(status).error());

@@ -15,6 +15,7 @@ inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   constexpr std::uint64_t kFirst = 0xa0761d6478bd642fU;
   constexpr std::uint64_t kSecond = 0xe7037ed1a0b428dbU;
   constexpr std::uint64_t kThird = 0x8ebc6af09c88c6e3U;
+  constexpr std::uint64_t kFourth = 0x589965cc75374cc3U;
   const auto fold = [](std::uint64_t left, std::uint64_t right) {
     const Wide product = static_cast<Wide>(left) * right;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
@@ -28,6 +29,18 @@ inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   std::size_t left = text.size();
   std::uint64_t one = seed ^ kFirst;
   std::uint64_t two = seed ^ kThird;
+  if (left > 128) {  // four chains keep the multiplier busy
+    std::uint64_t three = one;
+    std::uint64_t four = two;
+    for (; left > 64; left -= 64, from += 64) {
+      one = fold(word(from, 8) ^ kSecond, word(from + 8, 8) ^ one);
+      two = fold(word(from + 16, 8) ^ kThird, word(from + 24, 8) ^ two);
+      three = fold(word(from + 32, 8) ^ kFirst, word(from + 40, 8) ^ three);
+      four = fold(word(from + 48, 8) ^ kFourth, word(from + 56, 8) ^ four);
+    }
+    one ^= three;
+    two ^= four;
+  }
   for (; left > 32; left -= 32, from += 32) {
     one = fold(word(from, 8) ^ kSecond, word(from + 8, 8) ^ one);
     two = fold(word(from + 16, 8) ^ kThird, word(from + 24, 8) ^ two);

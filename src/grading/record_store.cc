@@ -65,6 +65,13 @@ bool RecordStore::begin_source(std::string_view input, std::string_view source) 
 
 bool RecordStore::add(const Event& event, const trace::Line& line) {
   const std::uint64_t place = this->place(line.offset);
+  const bool is_call = event::is_call_event(event.kind);
+  std::uint64_t id_hash = 0;
+  if (is_call) {
+    // The index is larger than the processor's caches: what is needed of it is sent for early.
+    id_hash = hash_text(event.text(Field::kInvocationId), seed_) >> 32U;
+    __builtin_prefetch(&index_[id_hash & (index_.size() - 1)]);
+  }
   const std::uint32_t writer = writer_of(event);
   const bool is_numbered = event.has(Field::kSeq);
   std::uint64_t hash = 0;
@@ -78,9 +85,9 @@ bool RecordStore::add(const Event& event, const trace::Line& line) {
   ++kind_counts_[static_cast<std::size_t>(event.kind)];
   population_.ignored_fields += event.ignored_fields;
   std::uint32_t invocation = RecentLines::kNoInvocation;
-  if (event::is_call_event(event.kind)) {
+  if (is_call) {
     ++population_.events;
-    invocation = invocation_of(event.text(Field::kInvocationId));
+    invocation = invocation_of(event.text(Field::kInvocationId), id_hash);
     if (invocation == kNone || !append(invocation, writer, event, place)) return false;
   } else {
     ++(event.kind == EventKind::kExtension ? population_.ignored_events : population_.events);
@@ -149,16 +156,13 @@ std::uint32_t RecordStore::find(std::string_view id) const {
   return slot == 0 ? kNone : static_cast<std::uint32_t>(slot) - 1;
 }
 
-std::uint32_t RecordStore::invocation_of(std::string_view id) {
-  if (latest_ != kNone && arena_.text(invocations_[latest_].id) == id) return latest_;
-  const std::uint64_t high = hash_text(id, seed_) >> 32U;
+std::uint32_t RecordStore::invocation_of(std::string_view id, std::uint64_t high) {
   std::uint64_t& recent = recent_[high % recent_.size()];
   if (!is_slot_of(recent, id, high)) {
     recent = find_slot(id, high);
     if (recent == 0) recent = add_invocation(id, high);
   }
-  latest_ = static_cast<std::uint32_t>(recent) - 1;  // kNone where there is no room for it
-  return latest_;
+  return static_cast<std::uint32_t>(recent) - 1;  // kNone where there is no room for it
 }
 
 // The slot of a new invocation; 0 if there is no room for it.

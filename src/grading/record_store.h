@@ -116,7 +116,7 @@ class RecordStore {
   std::uint32_t add_writer(std::string_view name, bool is_anonymous);
   Repetition check_repeat(std::uint32_t writer, const event::Event& event, std::uint64_t place,
                           std::uint64_t hash);
-  std::uint32_t invocation_of(std::string_view id);
+  std::uint32_t invocation_of(std::string_view id, std::uint64_t high);
   [[nodiscard]] std::uint64_t find_slot(std::string_view id, std::uint64_t high) const;
   [[nodiscard]] bool is_slot_of(std::uint64_t slot, std::string_view id, std::uint64_t high) const {
     return slot >> 32U == high && slot != 0 &&
@@ -142,8 +142,7 @@ class RecordStore {
   std::vector<Invocation> invocations_;
   std::vector<std::uint64_t> index_;  // hash in the high half, index + 1 in the low one
   // Slots of `index_` that were of use lately: few enough to stay in the processor's first cache.
-  std::array<std::uint64_t, 512> recent_{};
-  std::uint32_t latest_ = kNone;  // invocation of the last call event
+  std::array<std::uint64_t, 1024> recent_{};
   std::vector<WriterLog> writers_;
   WriterIndex named_;
   WriterIndex anonymous_;  // by input

@@ -70,8 +70,8 @@ TEST(LineReader, SplitsAtEveryBlockSize) {  // REQ-EV-002, REQ-EV-003
       {"12345678", {"0:12345678"}},
   };
   for (const LineCase& one : cases) {
-    for (const std::size_t block : {1, 2, 3, 5, 8, 64}) {
-      for (const std::size_t piece : {1, 2, 7, 64}) {
+    for (const std::size_t block : {1U, 2U, 3U, 5U, 8U, 64U}) {
+      for (const std::size_t piece : {1U, 2U, 7U, 64U}) {
         EXPECT_EQ(lines_of(one.text, 8, block, piece), one.lines)
             << one.text << " block " << block << " piece " << piece;
       }
