@@ -2,7 +2,6 @@
 #include "gateway/notices.h"
 
 #include <bit>
-#include <chrono>
 #include <string>
 
 #include "process/lines.h"
@@ -11,7 +10,6 @@ namespace remit::gateway {
 namespace {
 
 constexpr std::size_t kMaxNoticeBytes = 1000;
-constexpr std::chrono::milliseconds kNoticeStall{1000};
 
 }  // namespace
 
@@ -21,8 +19,8 @@ void Notices::say(std::string_view text) const {
     line += static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f ? '?' : byte;
   }
   line += '\n';
-  // There is nobody to tell when the operator's own output is closed or full.
-  (void)process::write_all(fd_, line, kNoticeStall);
+  // Many clients never read a server's standard error: a full one must not hold up a call.
+  (void)process::write_some(fd_, line);
 }
 
 void Tally::count(const Notices& notices, std::string_view text) {

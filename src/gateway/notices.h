@@ -8,8 +8,8 @@
 namespace remit::gateway {
 
 /// Writes each notice as one line, `remit: TEXT`, control bytes made visible, cut at a length that
-/// a pipe takes whole. Outside text in it is quoted by the caller. Thread-safe without a lock: the
-/// system keeps short writes apart.
+/// a pipe takes whole; one that finds no room is dropped. Outside text in it is quoted by the
+/// caller. Thread-safe without a lock: the system keeps short writes apart.
 class Notices {
  public:
   explicit Notices(int fd) : fd_(fd) {}

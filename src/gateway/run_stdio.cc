@@ -54,6 +54,35 @@ void announce_recovery(const evidence::FileEvidenceLog& log, const Notices& noti
   }
 }
 
+// The session, then the end of the log: what could not be recorded is a problem of the run.
+std::vector<Error> serve_run(const StdioRun& run, const Config& config,
+                             const process::TerminationSignals& signals, const Notices& notices,
+                             const enforcement::RunFacts& facts, const Clock& clock, World& world) {
+  std::vector<Error> problems;
+  {
+    StdioGateway gateway({.point = *world.point,
+                          .policy = world.policy,
+                          .clock = clock,
+                          .notices = notices,
+                          .limits = config.limits,
+                          .route = run.route,
+                          .run_id = run.run_id,
+                          .case_id = run.case_id},
+                         run.output_fd);
+    const Status started = gateway.start(config.upstreams, config.directory);
+    if (!started) return one(started.error());
+    const Status begun = world.point->begin_run(facts);
+    if (!begun) return one(begun.error());
+    gateway.serve(run.input_fd, signals);
+    const Status ended = world.point->end_run();
+    if (!ended) problems.push_back(ended.error());
+  }
+  world.point.reset();
+  const Status closed = world.evidence->close();
+  if (!closed) problems.push_back(closed.error());
+  return problems;
+}
+
 }  // namespace
 
 std::vector<Error> run_stdio(const StdioRun& run, FileSystem& files, const Clock& clock,
@@ -74,24 +103,7 @@ std::vector<Error> run_stdio(const StdioRun& run, FileSystem& files, const Clock
   const auto facts = run_facts(run, world, files);
   if (!facts) return one(facts.error());
 
-  StdioGateway gateway({.point = *world.point,
-                        .policy = world.policy,
-                        .clock = clock,
-                        .notices = notices,
-                        .limits = config.limits,
-                        .route = run.route,
-                        .run_id = run.run_id,
-                        .case_id = run.case_id},
-                       run.output_fd);
-  const Status started = gateway.start(config.upstreams, config.directory);
-  if (!started) return one(started.error());
-  const Status begun = world.point->begin_run(*facts);
-  if (!begun) return one(begun.error());
-  gateway.serve(run.input_fd, *signals);
-  std::vector<Error> problems;
-  const Status ended = world.point->end_run();
-  if (!ended) problems.push_back(ended.error());
-  return problems;
+  return serve_run(run, config, *signals, notices, *facts, clock, world);
 }
 
 }  // namespace remit::gateway

@@ -204,7 +204,7 @@ void StdioGateway::take_request(mcp::Request request) {
   const std::string version = named_version(request.params);
   if (!version.empty() && !mcp::parse_revision(version)) return refuse_version(request, version);
   if (request.method == "ping") return send(mcp::result_line(request.id, "{}"));
-  if (request.method == "initialize") return initialize(request, signals_);
+  if (request.method == "initialize") return initialize(request);
   if (request.method == "server/discover") {
     // A probe for the newer era; no act that could be allowed or denied.
     return send_error(error_for(request, mcp::kMethodNotFound, "Method not found"));

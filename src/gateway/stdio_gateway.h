@@ -96,9 +96,8 @@ class StdioGateway final : public UpstreamListener {
   void drain(const process::TerminationSignals& signals);
 
   // The handshake, on the same thread.
-  void initialize(const mcp::Request& request, const process::TerminationSignals* signals);
-  std::size_t shake_all_hands(const json::Object& capabilities,
-                              const process::TerminationSignals* signals);
+  void initialize(const mcp::Request& request);
+  std::size_t shake_all_hands(const json::Object& capabilities);
   bool shake_hands(Upstream& upstream, const json::Object& capabilities);
   json::Object offered_capabilities(std::set<std::string, std::less<>>& offered) const;
   json::Object initialize_result(const ClientFacts& facts, json::Object capabilities) const;
@@ -139,8 +138,8 @@ class StdioGateway final : public UpstreamListener {
   Tally client_notifications_;  // not passed on
   Tally server_notifications_;  // not passed on
   Tally stray_progress_;
-  std::stop_source stop_;  ///< of what is no call: handshakes, lists
-  const process::TerminationSignals* signals_ = nullptr;
+  std::stop_source stop_;                                 ///< of what is no call: handshakes, lists
+  const process::TerminationSignals* signals_ = nullptr;  // while `serve` runs
   mutable Mutex mutex_;
   std::shared_ptr<const ClientFacts> client_ REMIT_GUARDED_BY(mutex_);  // null until initialized
   std::set<std::pair<std::string, std::string>> subscriptions_ REMIT_GUARDED_BY(mutex_);

@@ -131,8 +131,7 @@ Status StdioGateway::refresh_tools(Upstream& upstream) {
 }
 
 // All servers at once; the number that can be used.
-std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities,
-                                          const process::TerminationSignals* signals) {
+std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities) {
   std::atomic<std::size_t> usable{0};
   std::atomic<std::size_t> left{upstreams_.size()};
   auto done = process::Wakeup::make();
@@ -148,14 +147,13 @@ std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities,
     });
   }
   // A signal ends the wait for servers that do not answer.
-  process::wait_readable(done->fd(), signals == nullptr ? done->fd() : signals->fd());
+  process::wait_readable(done->fd(), signals_->fd());
   if (left > 0) stop_.request_stop();
   for (std::thread& hand : hands) hand.join();
   return usable;
 }
 
-void StdioGateway::initialize(const mcp::Request& request,
-                              const process::TerminationSignals* signals) {
+void StdioGateway::initialize(const mcp::Request& request) {
   const auto fail = [&](int code, std::string message) {
     send_error({.id = request.id, .code = code, .message = std::move(message)});
   };
@@ -170,7 +168,7 @@ void StdioGateway::initialize(const mcp::Request& request,
   facts->revision = mcp::parse_revision(*request.params.find("protocolVersion")->if_string())
                         .value_or(mcp::kNewestRevision);
   facts->capabilities = passed_capabilities(*request.params.find("capabilities")->if_object());
-  if (shake_all_hands(facts->capabilities, signals) == 0) {
+  if (shake_all_hands(facts->capabilities) == 0) {
     return fail(mcp::kInternalError, "no server could be initialized; the operator's log says why");
   }
   json::Object offered = offered_capabilities(facts->offered);
