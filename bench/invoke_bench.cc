@@ -1,9 +1,9 @@
 // What a whole invoke() costs with a real Cedar decision: beside the decision alone, without a disk
 // and with the durable log, for one caller and for 64.
 //
-// usage: invoke_bench [FOLDER]   FOLDER (default: a temporary one) is where the durable log goes;
-// it is removed before and after. `cpu us` is processor time of the whole process for each call,
-// which says most where other programs compete for the machine.
+// usage: invoke_bench [FOLDER]   In FOLDER (default: the one for temporary files) it makes a folder
+// of its own, and removes it. `cpu us` is processor time of the whole process for each call, which
+// says most where other programs compete for the machine.
 #include <fmt/format.h>
 
 #include <algorithm>
