@@ -18,6 +18,7 @@ CallPermit authorized(EnforcementPoint& boundary) {
   return std::move(*permit);
 }
 
+// REQ-BD-061, REQ-BD-063.
 TEST(CallPermit, IsSpentOnce) {
   World world;
   CallPermit permit = authorized(*world.boundary);
@@ -45,6 +46,7 @@ TEST(CallPermit, IsSpentOnce) {
 }
 
 // Each row is a spending that must not reach the handler and must leave `permit.unspent`.
+// REQ-BD-061.
 TEST(CallPermit, IsRefusedForAnythingElse) {
   struct Row {
     const char* name;
@@ -81,6 +83,7 @@ TEST(CallPermit, IsRefusedForAnythingElse) {
   }
 }
 
+// REQ-BD-062.
 TEST(CallPermit, OnTheLastMomentIsNotLate) {
   World world;
   CallPermit permit = authorized(*world.boundary);
@@ -100,6 +103,7 @@ TEST(CallPermit, IsRefusedByAnotherPoint) {
   EXPECT_EQ(names_of(mine.evidence.events()), kUnspent);
 }
 
+// REQ-BD-064.
 TEST(CallPermit, DestroyedUnspentSaysSo) {
   World world;
   {
@@ -144,6 +148,7 @@ TEST(CallPermit, IsWorthNothingAfterANewerPolicy) {
             std::string{kDecided} + " policy.published permit.unspent");
 }
 
+// REQ-BD-070.
 TEST(CallPermit, AStartThatCannotBeRecordedDoesNotRun) {
   World world;
   CallPermit permit = authorized(*world.boundary);

@@ -268,6 +268,8 @@ std::vector<Row> table() {
   };
 }
 
+// REQ-BD-001, REQ-BD-002, REQ-BD-010, REQ-BD-030, REQ-BD-032, REQ-BD-053, REQ-BD-070, REQ-RS-001,
+// REQ-RS-002, REQ-RS-005.
 TEST(EnforcementPoint, DecisionTable) {
   std::vector<bool> seen(access::kReasonCount, false);
   for (const Row& row : table()) {
@@ -310,6 +312,7 @@ TEST(EnforcementPoint, DecisionTable) {
   }
 }
 
+// REQ-BD-001, REQ-BD-031.
 TEST(EnforcementPoint, NothingIsAskedAfterTheStepThatFails) {
   for (const char* tool : {"admin.export", "invoice.shred"}) {
     World world;
@@ -356,6 +359,7 @@ TEST(EnforcementPoint, WhatIsNotAvailableIsToldAlike) {
                           R"("advice":"This is not available to you. Choose another way."})");
 }
 
+// REQ-RS-012.
 TEST(EnforcementPoint, WrongArgumentsAreToldByPlaceAndNeverByValue) {
   World world;
   const auto outcome = world.boundary->invoke(
@@ -368,6 +372,7 @@ TEST(EnforcementPoint, WrongArgumentsAreToldByPlaceAndNeverByValue) {
   EXPECT_EQ(json::write(denial_json(std::get<Denial>(typed))).find("canary"), std::string::npos);
 }
 
+// REQ-BD-011, REQ-BD-033, REQ-BD-034.
 TEST(EnforcementPoint, TheHandlerGetsCanonicalIdsInPlaceOfReferences) {
   struct Case {
     const char* tool;
@@ -402,6 +407,7 @@ TEST(EnforcementPoint, TheHandlerGetsCanonicalIdsInPlaceOfReferences) {
   }
 }
 
+// REQ-BD-020, REQ-BD-033.
 TEST(EnforcementPoint, PolicySeesArgumentsWithoutReferencesAndNothingElseOfThePlanner) {
   World world;
   world.decision_point->behave = [](const decision::DecisionRequest& request) {
@@ -419,7 +425,7 @@ TEST(EnforcementPoint, PolicySeesArgumentsWithoutReferencesAndNothingElseOfThePl
   EXPECT_EQ(world.handler.runs(), 1U);
 }
 
-// A tool without a resource acts on its server, which serves each tenant as its own.
+// REQ-BD-043: a tool without a resource acts on its server, which serves each tenant as its own.
 TEST(EnforcementPoint, AToolWithoutResourceActsOnItsServer) {
   for (const auto& [tool, id] :
        {std::pair{"server.ping", "remit"}, std::pair{"report.make", "desk"}}) {
@@ -433,6 +439,7 @@ TEST(EnforcementPoint, AToolWithoutResourceActsOnItsServer) {
   }
 }
 
+// REQ-EV-031, REQ-EV-034.
 TEST(EnforcementPoint, EventsCarryTheFactsOfTheDecision) {
   World world;
   access::ProposedCall call =
@@ -561,7 +568,7 @@ TEST(EnforcementPoint, ARefusalBeforeResolutionHasNoResource) {
   EXPECT_TRUE(events[2].find("resource_id")->is_null());
 }
 
-// BOUNDARY step 8 and the table of reasons: all must be allowed, and the first reason wins.
+// REQ-BD-044, REQ-RS-004: all must be allowed, and the first reason wins.
 TEST(EnforcementPoint, SeveralResourcesMakeOneDecision) {
   using access::Decision;
   using access::ReasonCode;
@@ -649,6 +656,24 @@ TEST(EnforcementPoint, ShadowRelaxesTheDecisionOnly) {
   EXPECT_EQ(world.handler.runs(), 0U);
 }
 
+// REQ-BD-021: what changed about the principal counts on the next call.
+TEST(EnforcementPoint, APrincipalIsAskedAnewForEachCall) {
+  World world;
+  const access::ProposedCall call = World::call("invoice.read", R"({"invoice":"march"})");
+  world.boundary->invoke(call, world.handler);
+  EXPECT_EQ(world.handler.runs(), 1U);
+  world.authenticator.behave = [](const access::Credential&) {
+    identity::Identity out{.state = access::PrincipalState::kAuthenticated};
+    out.principal = FakeAuthenticator::alice();
+    out.principal->tenant = "tenant-b";
+    return out;
+  };
+  const auto outcome = world.boundary->invoke(call, world.handler);
+  EXPECT_EQ(std::get<Denial>(outcome).reason, access::ReasonCode::kTenantMismatch);
+  EXPECT_EQ(world.handler.runs(), 1U);
+}
+
+// REQ-BD-080.
 TEST(EnforcementPoint, PureComputationAsksNoPolicyAndIsRecorded) {
   World world;
   world.boundary->invoke(World::call("sums.add", R"({"a":1,"b":2})"), world.handler);
@@ -664,6 +689,7 @@ TEST(EnforcementPoint, PureComputationAsksNoPolicyAndIsRecorded) {
   EXPECT_EQ(world.handler.runs(), 1U);
 }
 
+// REQ-BD-071, REQ-BD-072.
 TEST(EnforcementPoint, WhatBecomesOfTheRun) {
   struct Case {
     const char* name;
@@ -711,6 +737,7 @@ TEST(EnforcementPoint, AFinishThatCannotBeRecordedChangesNothingForTheCaller) {
             "tool.request authorization.decision executor.start");
 }
 
+// REQ-BD-050, REQ-BD-051.
 TEST(EnforcementPoint, ANewerPolicyMakesTheDecisionAnew) {
   World world;
   int asked = 0;
@@ -732,6 +759,7 @@ TEST(EnforcementPoint, ANewerPolicyMakesTheDecisionAnew) {
   EXPECT_EQ(text_of(world.evidence.events()[3], "reason"), "forbidden");
 }
 
+// REQ-BD-051.
 TEST(EnforcementPoint, APolicyThatNeverSettlesDenies) {
   World world;
   world.decision_point->behave = [&](const decision::DecisionRequest&) {
@@ -781,6 +809,7 @@ TEST(EnforcementPoint, WithoutAPolicyNobodyIsAsked) {
   EXPECT_TRUE(boundary.visible_tools(access::Credential::local(), snapshot).empty());
 }
 
+// REQ-BD-065.
 TEST(EnforcementPoint, AdviceRecordsAndRunsNothing) {
   World world;
   EXPECT_TRUE(
@@ -807,6 +836,7 @@ TEST(EnforcementPoint, VisibleToolsAreThoseWhoseScopesAreHeld) {
   EXPECT_EQ(names({}), "");
 }
 
+// REQ-BD-002.
 TEST(EnforcementPoint, ATransportsRefusalIsRecorded) {
   using access::ReasonCode;
   struct Case {
