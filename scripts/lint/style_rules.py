@@ -79,7 +79,7 @@ CODE_RULES = (
              "a mutex around a copy of the shared_ptr (ThreadSanitizer reports the atomic one)"),
     CodeRule("number-parsing", re.compile(
         r"\b(?:ato[ifl]|atoll|strto(?:l|ll|ul|ull|d|f|ld)|sto(?:i|l|ll|ul|ull|f|d|ld))\s*\("),
-             "std::from_chars, with its error looked at", in_tests=False),
+             "std::from_chars, with its error looked at", ("bench/",), in_tests=False),
     CodeRule("unbounded-c", re.compile(
         r"\b(?:strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok)\s*\("),
              "std::string, std::span or fmt"),
