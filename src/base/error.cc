@@ -6,6 +6,24 @@
 #include "base/utf8.h"
 
 namespace remit {
+namespace {
+
+/// Whether a well-formed sequence of two or three bytes is a control of terminals (C1), ends a line
+/// (U+2028, U+2029) or turns the direction of the text around it: shown as it is, it would make a
+/// message say something else.
+bool misleads(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 2) {
+    return (byte(0) == 0xc2 && byte(1) < 0xa0) || (byte(0) == 0xd8 && byte(1) == 0x9c);
+  }
+  if (sequence.size() != 3 || byte(0) != 0xe2) return false;
+  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f);
+  const bool lines_and_embeddings = byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae;
+  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
+  return marks || lines_and_embeddings || isolates;
+}
+
+}  // namespace
 
 std::string_view error_code_name(ErrorCode code) {
   switch (code) {
@@ -60,7 +78,8 @@ std::string quoted(std::string_view text, std::size_t limit) {
       ++at;
     } else if (byte < 0x80) {
       out += text[at++];
-    } else if (const std::size_t length = utf8_sequence_length(text.substr(at)); length > 0) {
+    } else if (const std::size_t length = utf8_sequence_length(text.substr(at));
+               length > 0 && !misleads(text.substr(at, length))) {
       out += text.substr(at, length);
       at += length;
     } else {

@@ -41,8 +41,9 @@ struct [[nodiscard]] Error {
 /// `outer:where` where that place is a number or a line, else `outer: where`.
 Error in_place(std::string_view outer, Error error);
 
-/// Outside text made fit for a message: in double quotes, control bytes and invalid UTF-8 escaped,
-/// cut to at most `limit` bytes with `…` behind.
+/// Outside text made fit for a message: in double quotes, control characters, marks that turn the
+/// direction of text and invalid UTF-8 escaped byte by byte, cut to at most `limit` bytes with `…`
+/// behind.
 std::string quoted(std::string_view text, std::size_t limit = 64);
 
 }  // namespace remit

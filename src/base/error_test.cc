@@ -54,6 +54,13 @@ TEST(Error, QuotingMakesOutsideTextSafe) {
       {"abc", 3, "\"abc\""},
       {"ab\xc3\xa9", 3, "\"ab\xc3\xa9\""},  // a character is not cut in two
       {"abc", 0, "\"\"…"},
+      {"a\xc2\x9b"
+       "31mb",
+       64, R"("a\xc2\x9b31mb")"},  // CSI as one character
+      {"ok\xe2\x80\xae"
+       "txt",
+       64, R"("ok\xe2\x80\xaetxt")"},                            // right to left from here
+      {"\xc2\xa0\xe2\x80\xa7", 64, "\"\xc2\xa0\xe2\x80\xa7\""},  // their harmless neighbours
   };
   for (const auto& c : kCases) EXPECT_EQ(remit::quoted(c.text, c.limit), c.want);
   for (int byte = 0; byte < 256; ++byte) {
@@ -62,6 +69,35 @@ TEST(Error, QuotingMakesOutsideTextSafe) {
     EXPECT_EQ(first_invalid_utf8(out), std::nullopt) << byte;
     EXPECT_LE(out.size(), 64 * 4 + 5U) << byte;
     EXPECT_EQ(out.find('\n'), std::string::npos) << byte;
+  }
+}
+
+// By the definitions of Unicode: general category Cc, the separators of lines and paragraphs, and
+// the characters with the property Bidi_Control.
+TEST(Error, QuotingShowsNoCharacterThatMisleads) {
+  const auto encoded = [](unsigned point) {
+    std::string out;
+    if (point < 0x80) {
+      out += static_cast<char>(point);
+    } else if (point < 0x800) {
+      out += static_cast<char>(0xc0U | (point >> 6U));
+      out += static_cast<char>(0x80U | (point & 0x3fU));
+    } else {
+      out += static_cast<char>(0xe0U | (point >> 12U));
+      out += static_cast<char>(0x80U | ((point >> 6U) & 0x3fU));
+      out += static_cast<char>(0x80U | (point & 0x3fU));
+    }
+    return out;
+  };
+  for (unsigned point = 0; point < 0x10000; ++point) {
+    if (point >= 0xd800 && point < 0xe000) continue;
+    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    const bool ends_line = point == 0x2028 || point == 0x2029;
+    const bool turns = point == 0x61c || point == 0x200e || point == 0x200f ||
+                       (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+    const std::string text = encoded(point);
+    const bool shown = remit::quoted(text).find(text) != std::string::npos;
+    EXPECT_EQ(shown, !control && !ends_line && !turns) << point;
   }
 }
 

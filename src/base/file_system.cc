@@ -110,6 +110,15 @@ class PosixReadFile final : public ReadFile {
   std::string path_;
 };
 
+/// A new file, on disk when it returns.
+Status write_file(const std::string& path, std::string_view bytes) {
+  const Descriptor fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (!fd.valid()) return system_error("cannot open", path);
+  REMIT_TRY(write_all(fd.get(), std::as_bytes(std::span{bytes.data(), bytes.size()}), path));
+  if (::fdatasync(fd.get()) != 0) return system_error("cannot sync", path);
+  return {};
+}
+
 FileInfo::Kind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return FileInfo::Kind::kFile;
   if (S_ISDIR(mode)) return FileInfo::Kind::kDirectory;
@@ -161,14 +170,21 @@ Result<std::unique_ptr<AppendFile>> PosixFileSystem::open_append(const std::stri
 }
 
 Status PosixFileSystem::replace(const std::string& path, std::string_view bytes) {
-  const std::string beside = path + ".new";
-  {
-    const Descriptor fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
-    if (!fd.valid()) return system_error("cannot open", beside);
-    REMIT_TRY(write_all(fd.get(), std::as_bytes(std::span{bytes.data(), bytes.size()}), beside));
-    if (::fdatasync(fd.get()) != 0) return system_error("cannot sync", beside);
+  struct stat found{};
+  // A rename would put a file in the place of a device or of a link, `/dev/stdout` among them.
+  if (::lstat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    return Error{ErrorCode::kAlreadyExists, "is there and is not a plain file", path};
   }
-  REMIT_TRY(rename(beside, path));
+  const std::string beside = path + ".new";
+  // What a crash left there goes; what someone else puts there meanwhile is not written into.
+  if (::unlink(beside.c_str()) != 0 && errno != ENOENT)
+    return system_error("cannot remove", beside);
+  Status placed = write_file(beside, bytes);
+  if (placed) placed = rename(beside, path);
+  if (!placed) {
+    ::unlink(beside.c_str());
+    return placed;
+  }
   const std::size_t slash = path.rfind('/');
   return sync_directory(slash == std::string::npos ? "." : path.substr(0, slash + 1));
 }

@@ -65,7 +65,7 @@ class FileSystem {
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path,
                                                           OpenMode mode) = 0;
   /// Writes `bytes` beside `path`, syncs, and renames over it: readers see the old or the new,
-  /// never half.
+  /// never half. `already_exists` where a link, a device or a directory is at `path`.
   virtual Status replace(const std::string& path, std::string_view bytes) = 0;
   /// Makes one directory with mode 0700; success if it is there already.
   virtual Status make_directory(const std::string& path) = 0;

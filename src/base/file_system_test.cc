@@ -105,6 +105,32 @@ TEST_F(FileSystemTest, ReplacesWhole) {
   EXPECT_EQ(*files_.list(root_), std::vector<std::string>{"f"});
 }
 
+TEST_F(FileSystemTest, ReplacesOnlyPlainFilesAndWritesIntoNoOnesElse) {
+  write("aim", "untouched");
+  std::filesystem::create_symlink(path("aim"), path("link"));
+  std::filesystem::create_symlink(path("nowhere"), path("dangling"));
+  std::filesystem::create_directory(path("folder"));
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const char* name : {"link", "dangling", "folder", "pipe"}) {
+    const Status status = files_.replace(path(name), "text");
+    ASSERT_FALSE(status) << name;
+    EXPECT_EQ(status.error().code, ErrorCode::kAlreadyExists) << name;
+  }
+  EXPECT_EQ(*files_.read(path("aim"), 100), "untouched");
+
+  // The name beside may be taken by a link or a file that someone else made and still holds open.
+  std::filesystem::create_symlink(path("aim"), path("f.new"));
+  EXPECT_TRUE(files_.replace(path("f"), "first"));
+  EXPECT_EQ(*files_.read(path("aim"), 100), "untouched");
+  write("f.new", "");
+  const auto held = files_.open_append(path("f.new"), OpenMode::kMustExist);
+  ASSERT_TRUE(held);
+  EXPECT_TRUE(files_.replace(path("f"), "second"));
+  EXPECT_TRUE((*held)->append(bytes_of(", and more")));
+  EXPECT_EQ(*files_.read(path("f"), 100), "second");
+  EXPECT_FALSE(files_.info(path("f.new")));
+}
+
 TEST_F(FileSystemTest, ReadsPieceByPieceAndOnIntoWhatGrew) {
   write("f", "hello");
   auto file = files_.open_read(path("f"));
