@@ -114,19 +114,19 @@ void Grader::State::find_in_logs() {
     const WriterLog& log = store.writers()[w];
     const std::string writer = quoted(log.name);
     std::int64_t expected = 1;
-    for (const NumberSet::Range& range : log.numbers.ranges()) {
-      if (range.first > expected) {
-        Finding gap = run_finding(
-            Code::kSequenceGap,
-            range.first - expected == 1
-                ? fmt::format("{} of writer {}", expected, writer)
-                : fmt::format("{} to {} of writer {}", expected, range.first - 1, writer));
+    for (const auto& [first, last] : log.numbers.ranges()) {
+      if (first > expected) {
+        Finding gap =
+            run_finding(Code::kSequenceGap,
+                        first - expected == 1
+                            ? fmt::format("{} of writer {}", expected, writer)
+                            : fmt::format("{} to {} of writer {}", expected, first - 1, writer));
         gap.expected = std::to_string(expected);
-        gap.recorded = std::to_string(range.first);
-        gap.events.push_back({log.name, static_cast<std::uint64_t>(range.first), true});
+        gap.recorded = std::to_string(first);
+        gap.events.push_back({log.name, static_cast<std::uint64_t>(first), true});
         findings.push_back(std::move(gap));
       }
-      expected = range.last + 1;
+      expected = last + 1;
     }
     for (const Admission& one : log.admissions) {
       const std::string_view cause = store.text(one.cause);

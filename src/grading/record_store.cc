@@ -253,7 +253,7 @@ bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const E
 void RecordStore::note_order(WriterLog& log, OrderKey key) {
   ++log.events;
   if (key < log.latest) {
-    log.is_disordered = true;
+    log.needs_recount = true;
     is_plain_ = false;
   }
   log.latest = key;
@@ -264,14 +264,11 @@ void RecordStore::count_in_log(Invocation& chain, const EventRecord& event) {
   WriterLog& log = writers_[event.writer];
   note_order(log, event.key());
   log.has_decided |= event.kind == EventKind::kAuthorizationDecision;
-  bool is_first = true;
-  if (chain.last != 0) {
-    is_first = record(chain.last).writer != event.writer;
-    for (Ref ref = chain.first; is_first && ref != 0; ref = record(ref).next) {
-      is_first = record(ref).writer != event.writer;
-    }
+  if (chain.last == 0) {
+    ++log.invocations;
+  } else if (record(chain.last).writer != event.writer) {
+    log.needs_recount = true;  // it may be this writer's first event of the invocation
   }
-  log.invocations += is_first ? 1U : 0U;
   const Ref route = event.fact(Fact::kRoute);
   if (route == 0) return;
   chain.has_route = true;
@@ -397,11 +394,8 @@ void RecordStore::settle() {
     std::sort(log.finished.begin(), log.finished.end(), by_key);
     std::sort(log.admissions.begin(), log.admissions.end(), by_key);
   }
-  for (std::uint32_t writer = 0; writer < writers_.size(); ++writer) {
-    WriterLog& log = writers_[writer];
-    if (log.is_disordered && !log.finished.empty()) recount_finishes(writer);
-    find_losses(log);
-  }
+  recount_finishes();
+  for (WriterLog& log : writers_) find_losses(log);
   for (Repeat& repeat : repeats_) {
     if (repeat.invocation == RecentLines::kNoInvocation) repeat.invocation = kNone;
     if (repeat.invocation_id != 0) repeat.invocation = find(text(repeat.invocation_id));
@@ -414,40 +408,54 @@ void RecordStore::settle() {
 }
 
 // How many events and invocations of its writer stand before each `run.finished` (REQ-GR-074), for
-// a log that was not read in its order.
-void RecordStore::recount_finishes(std::uint32_t writer) {
-  WriterLog& log = writers_[writer];
-  for (RunFinished& one : log.finished) one.seen_events = one.seen_invocations = 0;
-  const auto first_after = [&](OrderKey key) {
-    return std::upper_bound(log.finished.begin(), log.finished.end(), key,
-                            [](OrderKey k, const RunFinished& one) { return k < one.key; });
+// the logs that could not be counted while they were read.
+void RecordStore::recount_finishes() {
+  const auto is_wanted = [](const WriterLog& log) {
+    return log.needs_recount && !log.finished.empty();
   };
-  const auto count_event = [&](OrderKey key) {
-    if (const auto at = first_after(key); at != log.finished.end()) ++at->seen_events;
+  if (std::none_of(writers_.begin(), writers_.end(), is_wanted)) return;
+  const auto first_after = [](WriterLog& log, OrderKey key) {
+    const auto found =
+        std::upper_bound(log.finished.begin(), log.finished.end(), key,
+                         [](OrderKey value, const RunFinished& one) { return value < one.key; });
+    return found == log.finished.end() ? nullptr : &*found;
   };
-  for (const OrderKey key : log.other_events) count_event(key);
-  for (const Invocation& invocation : invocations_) {
-    std::optional<OrderKey> first;
-    for (Ref ref = invocation.first; ref != 0; ref = record(ref).next) {
-      if (record(ref).writer != writer) continue;
-      const OrderKey key = record(ref).key();
-      first = first ? std::min(*first, key) : key;
-      count_event(key);
+  for (WriterLog& log : writers_) {
+    if (!is_wanted(log)) continue;
+    for (RunFinished& one : log.finished) one.seen_events = one.seen_invocations = 0;
+    for (const OrderKey key : log.other_events) {
+      if (RunFinished* const finish = first_after(log, key)) ++finish->seen_events;
     }
-    if (!first) continue;
-    if (const auto at = first_after(*first); at != log.finished.end()) ++at->seen_invocations;
   }
-  for (std::size_t k = 1; k < log.finished.size(); ++k) {
-    log.finished[k].seen_events += log.finished[k - 1].seen_events;
-    log.finished[k].seen_invocations += log.finished[k - 1].seen_invocations;
+  std::vector<std::pair<std::uint32_t, OrderKey>> events;  // of one invocation
+  for (const Invocation& invocation : invocations_) {
+    events.clear();
+    for (Ref ref = invocation.first; ref != 0; ref = record(ref).next) {
+      const EventRecord& event = record(ref);
+      if (is_wanted(writers_[event.writer])) events.emplace_back(event.writer, event.key());
+    }
+    std::sort(events.begin(), events.end());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      RunFinished* const finish = first_after(writers_[events[i].first], events[i].second);
+      if (finish == nullptr) continue;
+      ++finish->seen_events;
+      if (i == 0 || events[i - 1].first != events[i].first) ++finish->seen_invocations;
+    }
+  }
+  for (WriterLog& log : writers_) {
+    if (!is_wanted(log)) continue;
+    for (std::size_t k = 1; k < log.finished.size(); ++k) {
+      log.finished[k].seen_events += log.finished[k - 1].seen_events;
+      log.finished[k].seen_invocations += log.finished[k - 1].seen_invocations;
+    }
   }
 }
 
 void RecordStore::find_losses(WriterLog& log) const {
   std::int64_t expected = 1;
-  for (const NumberSet::Range& range : log.numbers.ranges()) {
-    if (range.first > expected) log.losses.push_back({{expected - 1, ~0ULL}, {range.first, 0}});
-    expected = range.last + 1;
+  for (const auto& [first, last] : log.numbers.ranges()) {
+    if (first > expected) log.losses.push_back({{expected - 1, ~0ULL}, {first, 0}});
+    expected = last + 1;
   }
   for (const Admission& one : log.admissions) log.losses.push_back({one.key, one.key});
   for (const RunFinished& one : log.finished) {

@@ -133,7 +133,7 @@ class RecordStore {
                                  const EventRecord& event) const;
   [[nodiscard]] Stage decided_stage(const EventRecord& request, const EventRecord& decision) const;
   void declare(WriterLog& log, const event::Event& event, std::uint64_t place);
-  void recount_finishes(std::uint32_t writer);
+  void recount_finishes();
   void find_losses(WriterLog& log) const;
 
   Arena arena_;

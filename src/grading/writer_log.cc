@@ -7,36 +7,28 @@
 namespace remit::grading {
 
 bool NumberSet::add(std::int64_t number) {
-  if (!ranges_.empty() && number == ranges_.back().last + 1) {
-    ++ranges_.back().last;
+  if (highest_ != nullptr && number == *highest_ + 1) {
+    ++*highest_;
     return true;
   }
-  // The first range that begins above the number.
-  const auto above =
-      std::upper_bound(ranges_.begin(), ranges_.end(), number,
-                       [](std::int64_t value, const Range& range) { return value < range.first; });
+  auto above = ranges_.upper_bound(number);  // the first range that begins above the number
   const bool has_below = above != ranges_.begin();
-  if (has_below && number <= std::prev(above)->last) return false;
-  const bool joins_below = has_below && std::prev(above)->last + 1 == number;
+  if (has_below && number <= std::prev(above)->second) return false;
   const bool joins_above = above != ranges_.end() && above->first == number + 1;
-  if (joins_below && joins_above) {
-    std::prev(above)->last = above->last;
-    ranges_.erase(above);
-  } else if (joins_below) {
-    std::prev(above)->last = number;
-  } else if (joins_above) {
-    above->first = number;
+  const std::int64_t last = joins_above ? above->second : number;
+  if (joins_above) above = ranges_.erase(above);
+  if (has_below && std::prev(above)->second + 1 == number) {
+    std::prev(above)->second = last;
   } else {
-    ranges_.insert(above, {number, number});
+    ranges_.emplace_hint(above, number, last);
   }
+  highest_ = &ranges_.rbegin()->second;
   return true;
 }
 
 bool NumberSet::contains(std::int64_t number) const {
-  const auto above =
-      std::upper_bound(ranges_.begin(), ranges_.end(), number,
-                       [](std::int64_t value, const Range& range) { return value < range.first; });
-  return above != ranges_.begin() && number <= std::prev(above)->last;
+  const auto above = ranges_.upper_bound(number);
+  return above != ranges_.begin() && number <= std::prev(above)->second;
 }
 
 void RecentLines::put(std::int64_t number, std::uint64_t hash, std::uint32_t invocation) {

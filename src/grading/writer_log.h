@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,21 +12,23 @@
 
 namespace remit::grading {
 
-/// A set of sequence numbers as sorted, disjoint, not adjacent ranges. Numbers in order cost
-/// nothing.
+/// A set of sequence numbers as disjoint ranges that do not touch. Numbers in order cost nothing,
+/// any other the logarithm of the number of ranges.
 class NumberSet {
  public:
-  struct Range {
-    std::int64_t first, last;
-  };
+  NumberSet() = default;
+  NumberSet(NumberSet&&) noexcept = default;  // the map's nodes stay where `highest_` points
+  NumberSet& operator=(NumberSet&&) noexcept = default;
 
   /// False if the number was there already.
   bool add(std::int64_t number);
   [[nodiscard]] bool contains(std::int64_t number) const;
-  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+  /// First and last number of each range.
+  [[nodiscard]] const std::map<std::int64_t, std::int64_t>& ranges() const { return ranges_; }
 
  private:
-  std::vector<Range> ranges_;
+  std::map<std::int64_t, std::int64_t> ranges_;
+  std::int64_t* highest_ = nullptr;  // the last number of the last range
 };
 
 /// The hashes of the lines within kRepeatWindow below the highest number. Memory grows with what
@@ -97,7 +100,7 @@ struct WriterLog {
   std::uint32_t rank = 0;     ///< by name, whatever the order of reading
   std::int64_t last_seq = 0;
   OrderKey latest;             ///< of the last event read
-  bool is_disordered = false;  ///< some event was read before one that stands before it
+  bool needs_recount = false;  ///< `events` and `invocations` do not tell what stands where
   bool has_decided = false;    ///< a decision of it was read
   std::uint64_t events = 0;    ///< read so far
   std::uint64_t invocations = 0;

@@ -26,10 +26,10 @@ TEST(NumberSet, IsASet) {
       EXPECT_EQ(numbers.contains(number), model.contains(number));
     }
     std::int64_t end = -1;
-    for (const NumberSet::Range& range : numbers.ranges()) {
-      EXPECT_GT(range.first, end + 1);  // sorted, disjoint, not adjacent
-      EXPECT_LE(range.first, range.last);
-      end = range.last;
+    for (const auto& [first, last] : numbers.ranges()) {
+      EXPECT_GT(first, end + 1);  // disjoint, not touching
+      EXPECT_LE(first, last);
+      end = last;
     }
   }
 }
