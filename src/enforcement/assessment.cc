@@ -172,9 +172,10 @@ Assessment Assessor::refuse(const TransportRefusal& refusal,
 }
 
 bool Assessor::parse(const access::ProposedCall& call, Assessment& out) {
-  if (call.arguments_json.size() > kMaxCallBytes) {
-    return stop_at(Step::kAdmit, Error{ErrorCode::kLimitExceeded, "the arguments are too large"},
-                   out);
+  const std::size_t bytes = call.arguments_json.size() + call.tool.size() +
+                            call.idempotency_key.size() + call.planner_policy_version.size();
+  if (bytes > kMaxCallBytes) {
+    return stop_at(Step::kAdmit, Error{ErrorCode::kLimitExceeded, "the call is too large"}, out);
   }
   if (call.arguments_json.empty()) {
     out.arguments = json::Object{};

@@ -191,8 +191,9 @@ class EnforcementPoint {
   /// The whole path: decision and start become durable in one commit, then the handler runs on this
   /// thread, then the finish is recorded. The finish releases nothing and is not waited for: after
   /// a crash the log may hold a start without its finish, which is what is known then: the outcome
-  /// is unknown. If `stop` was asked for before the handler is entered, it is not entered and the
-  /// finish is `cancelled`.
+  /// is unknown. The same may stand there after a commit that failed, whose bytes may have reached
+  /// the disk although the handler was not entered. If `stop` was asked for before the handler is
+  /// entered, it is not entered and the finish is `cancelled`.
   CallOutcome invoke(const access::ProposedCall& call, ToolHandler& handler,
                      std::stop_token stop = {});
 

@@ -84,6 +84,8 @@ std::vector<Row> table() {
 
       {"too large", read, std::string(kMaxCallBytes + 1, ' '), "limit_exceeded", "limit_exceeded",
        kRequestDecision},
+      {"too large by its name", std::string(kMaxCallBytes + 1, 'x'), "{}", "limit_exceeded",
+       "limit_exceeded", kRequestDecision},
       {"too deep", "anything.goes",
        R"({"x":)" + std::string(200, '[') + std::string(200, ']') + "}", "limit_exceeded",
        "limit_exceeded", kRequestDecision},
