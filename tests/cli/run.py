@@ -5,8 +5,8 @@ standard output and standard error compared with its `expected`.
     run.py REMIT [--update] [CASE...]
 
 `command` is a line for sh, in which $REMIT is the program, $BIN the folder it stands in and $DESK the invoice desk.
-In both outputs ids and times that differ from run to run are replaced: see VARYING. The last case, `harness_must_fail`, has a wrong
-expectation on purpose: the run fails if it passes.
+In both outputs ids and times that differ from run to run are replaced: see VARYING. The last case,
+`harness_must_fail`, has a wrong expectation on purpose: the run fails if it passes.
 """
 import difflib
 import os
