@@ -15,7 +15,6 @@ namespace {
 
 using grading::Finding;
 using grading::Grade;
-using grading::Value;
 using grading::Verdict;
 using grading::VerdictResult;
 

@@ -15,7 +15,6 @@ namespace {
 using grading::Code;
 using grading::Finding;
 using grading::Grade;
-using grading::Owner;
 using grading::Value;
 using grading::Verdict;
 
