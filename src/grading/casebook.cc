@@ -44,14 +44,13 @@ Casebook::Casebook(const Manifest* manifest, RecordStore& store)
   }
 }
 
-// By an entry that names it, else by its case id, else by its run's id.
+// By an entry that names it, else by its case id, else by its run's id (REQ-MF-016).
 std::uint32_t Casebook::find_case(const CallView& call) {
   if (const auto named = by_invocation_.find(call.invocation); named != by_invocation_.end()) {
     return named->second.of_case;
   }
-  if (call.case_id != 0) {
-    const auto found = by_case_id_.find(call.case_id);
-    return found == by_case_id_.end() ? kNone : found->second;
+  if (const auto known = by_case_id_.find(call.case_id); known != by_case_id_.end()) {
+    return known->second;
   }
   const auto found = by_run_id_.find(call.run_id);
   if (found == by_run_id_.end()) return kNone;
@@ -73,11 +72,11 @@ void Casebook::enter(const CallView& call) {
   }
 }
 
-// Only what is recorded can be another tool or route.
+// Only a tool that is recorded can be another. A route must be: a case that exercises one is not
+// exercised by a call of which nobody knows the way (REQ-MF-017).
 bool Casebook::is_as_named(const Expectation& entry, const Member& member) const {
   const bool same_tool = member.tool == 0 || store_.text(member.tool) == entry.tool;
-  const bool same_route =
-      !entry.route || member.route == 0 || store_.text(member.route) == *entry.route;
+  const bool same_route = !entry.route || store_.text(member.route) == *entry.route;
   return same_tool && same_route;
 }
 

@@ -53,12 +53,16 @@ class Judge {
   void judge_start(const EventRecord& start);
   void judge_cited_start(const EventRecord& start);
   void judge_uncited_start(const EventRecord& start);
+  void judge_unordered_start(const EventRecord& start);
+  void judge_governing(const EventRecord& start, const EventRecord& decision);
   void judge_finishes();
   void judge_effects();
   void judge_planning();
   void mark_consequences(std::size_t from);
 
   [[nodiscard]] bool is_covered_by_unspent() const;
+  [[nodiscard]] bool cites(const EventRecord& start, const EventRecord& decision) const;
+  [[nodiscard]] const EventRecord* decision_behind(const EventRecord& start) const;
   [[nodiscard]] Told recorded(Ref ref) const;
   [[nodiscard]] Told word_of(const EventRecord& event) const;
   void add_at(Code code, Told expected, Told recorded, std::vector<Position> positions,

@@ -14,7 +14,7 @@ std::string counted(std::size_t number, std::string_view one, std::string_view m
 
 }  // namespace
 
-// REQ-GR-044: an unspent permit names an allow of the invocation, or none.
+// REQ-GR-047: an unspent permit names an allow of the invocation, or none.
 bool Judge::is_covered_by_unspent() const {
   return std::any_of(call_->unspent.begin(), call_->unspent.end(), [&](const EventRecord* unspent) {
     const std::string_view cited = store_.text(unspent->fact(Fact::kDecisionId));
@@ -53,9 +53,13 @@ void Judge::judge_counts() {
     add(Code::kMultipleStarts, "0 starts", "1 start", {call.unspent.front(), call.starts.front()},
         "its permit was given back unspent");
   }
-  if (call.finishes.size() > 1) {
-    add(Code::kMultipleFinishes, "1 finish", counted(call.finishes.size(), "finish", "finishes"),
+  const std::size_t finishes = call.finishes.size();
+  if (finishes > 1) {
+    add(Code::kMultipleFinishes, "1 finish", counted(finishes, "finish", "finishes"),
         call.finishes);
+  } else if (finishes == 1 && is_unspent) {
+    add(Code::kMultipleFinishes, "0 finishes", "1 finish",
+        {call.unspent.front(), call.finishes.front()}, "its permit was given back unspent");
   }
 }
 
@@ -68,57 +72,60 @@ void Judge::add_start_and_decision(Code code, const EventRecord& start, const Ev
   }
 }
 
-void Judge::judge_start(const EventRecord& start) {
+// REQ-GR-032 and 045: a start stands before the decision that it cites, or the first start of a
+// writer before its first decision.
+const EventRecord* Judge::decision_behind(const EventRecord& start) const {
   const CallView& call = *call_;
-  const auto is_before = [&](const EventRecord* decision) {
-    return stands_before(*decision, start);
-  };
-  const auto is_after = [&](const EventRecord* decision) {
-    return stands_before(start, *decision);
-  };
-  const std::string_view cited = store_.text(start.fact(Fact::kDecisionId));
-  const auto named =
-      std::find_if(call.decisions.begin(), call.decisions.end(), [&](const EventRecord* decision) {
-        return !cited.empty() && store_.text(decision->fact(Fact::kDecisionId)) == cited;
-      });
-  const bool cites_later = named != call.decisions.end() && is_after(*named);
-  const auto first_after = std::find_if(call.decisions.begin(), call.decisions.end(), is_after);
-  const bool has_only_later = first_after != call.decisions.end() &&
-                              std::none_of(call.decisions.begin(), call.decisions.end(), is_before);
-  if (cites_later || has_only_later) {
-    add_start_and_decision(Code::kStartBeforeDecision, start, cites_later ? **named : **first_after,
-                           "decision, start", "start, decision");
+  const auto is_own = [&](const EventRecord* event) { return event->writer == start.writer; };
+  for (const EventRecord* decision : call.decisions) {
+    if (stands_before(start, *decision) && cites(start, *decision)) return decision;
   }
-  if (!cited.empty()) {
+  if (*std::find_if(call.starts.begin(), call.starts.end(), is_own) != &start) return nullptr;
+  const auto first = std::find_if(call.decisions.begin(), call.decisions.end(), is_own);
+  return first != call.decisions.end() && stands_before(start, **first) ? *first : nullptr;
+}
+
+bool Judge::cites(const EventRecord& start, const EventRecord& decision) const {
+  const std::string_view cited = store_.text(start.fact(Fact::kDecisionId));
+  return !cited.empty() && store_.text(decision.fact(Fact::kDecisionId)) == cited;
+}
+
+void Judge::judge_start(const EventRecord& start) {
+  if (const EventRecord* behind = decision_behind(start); behind != nullptr) {
+    add(Code::kStartBeforeDecision, "decision, start", "start, decision", {&start, behind});
+  }
+  if (start.fact(Fact::kDecisionId) != 0) {
     judge_cited_start(start);
   } else {
     judge_uncited_start(start);
   }
 }
 
-// REQ-GR-040: the decision that it cites governs it, in whichever log that stands.
+// REQ-GR-040 and 045: what it cites governs it, in whichever log that stands.
 void Judge::judge_cited_start(const EventRecord& start) {
-  const CallView& call = *call_;
-  const Ref cited = start.fact(Fact::kDecisionId);
-  Events named;
-  for (const EventRecord* decision : call.decisions) {
-    const Ref id = decision->fact(Fact::kDecisionId);
-    if (id != 0 && store_.text(id) == store_.text(cited)) named.push_back(decision);
+  bool is_cited = false;
+  for (const EventRecord* decision : call_->decisions) {
+    if (!cites(start, *decision)) continue;
+    is_cited = true;
+    if (store_.applies(*decision, start)) {
+      judge_governing(start, *decision);
+    } else {
+      add_start_and_decision(Code::kDecisionNotApplicable, start, *decision,
+                             "a decision for this call", "a decision for another");
+    }
   }
-  if (named.empty()) {
-    add(Code::kStartCitesNoDecision, std::nullopt, recorded(cited), {&start});
-    return;
+  if (!is_cited) {
+    add(Code::kStartCitesNoDecision, std::nullopt, recorded(start.fact(Fact::kDecisionId)),
+        {&start});
   }
-  const auto governing = std::find_if(named.begin(), named.end(), [&](const EventRecord* decision) {
-    return store_.applies(*decision, start);
-  });
-  if (governing == named.end()) {
-    add_start_and_decision(Code::kDecisionNotApplicable, start, *named.front(),
-                           "a decision for this call", "a decision for another");
-  } else if ((*governing)->decision == DecisionWord::kDeny) {
-    add_start_and_decision(Code::kStartAfterDeny, start, **governing, "no start", "a start");
-  } else if ((*governing)->decision != DecisionWord::kAllow) {
-    add_start_and_decision(Code::kStartWithoutAllow, start, **governing, "allow", "no allow");
+}
+
+// What governs a start must be an allow.
+void Judge::judge_governing(const EventRecord& start, const EventRecord& decision) {
+  if (decision.decision == DecisionWord::kDeny) {
+    add_start_and_decision(Code::kStartAfterDeny, start, decision, "no start", "a start");
+  } else if (decision.decision != DecisionWord::kAllow) {
+    add_start_and_decision(Code::kStartWithoutAllow, start, decision, "allow", "no allow");
   }
 }
 
@@ -127,35 +134,44 @@ void Judge::judge_uncited_start(const EventRecord& start) {
   const CallView& call = *call_;
   const EventRecord* governing = nullptr;
   const EventRecord* earlier = nullptr;
-  const EventRecord* elsewhere = nullptr;
+  bool is_elsewhere = false;
   for (const EventRecord* decision : call.decisions) {
-    if (decision->writer != start.writer) elsewhere = decision;
+    is_elsewhere |= decision->writer != start.writer;
     if (!stands_before(*decision, start)) continue;
     earlier = decision;
     if (store_.applies(*decision, start)) governing = decision;
   }
   if (governing != nullptr) {
-    if (governing->decision == DecisionWord::kDeny) {
-      add_start_and_decision(Code::kStartAfterDeny, start, *governing, "no start", "a start");
-    } else if (governing->decision != DecisionWord::kAllow) {
-      add_start_and_decision(Code::kStartWithoutAllow, start, *governing, "allow", "no allow");
-    }
-    return;
-  }
-  if (earlier != nullptr) {
+    judge_governing(start, *governing);
+  } else if (earlier != nullptr) {
     add_start_and_decision(Code::kDecisionNotApplicable, start, *earlier,
                            "a decision for this call", "a decision for another");
-    return;
-  }
-  if (elsewhere == nullptr) {
+  } else if (is_elsewhere) {
+    judge_unordered_start(start);
+  } else {
     add(Code::kStartWithoutAllow, "allow", "no allow", {&start});
-    return;
   }
-  add_start_and_decision(Code::kOrderUnknown, start, *elsewhere, "decision_id", "no decision_id");
-  // Whatever the order, a call that was only ever denied may not start (REQ-CT-001).
-  if (call.is_denied) {
-    add_start_and_decision(Code::kStartAfterDeny, start, *elsewhere, "no start", "a start");
+}
+
+// REQ-GR-031 and 046: whatever the order, a start that none of the other writers' decisions allows
+// is wrong.
+void Judge::judge_unordered_start(const EventRecord& start) {
+  const EventRecord* last = nullptr;
+  const EventRecord* allow = nullptr;
+  const EventRecord* refusal = nullptr;  // applicable: a deny, if there is one
+  for (const EventRecord* decision : call_->decisions) {
+    if (decision->writer == start.writer) continue;
+    last = decision;
+    if (!store_.applies(*decision, start)) continue;
+    if (decision->decision == DecisionWord::kAllow) allow = decision;
+    const bool is_stronger = refusal == nullptr || decision->decision == DecisionWord::kDeny;
+    if (is_stronger && decision->decision != DecisionWord::kAllow) refusal = decision;
   }
+  add_start_and_decision(Code::kOrderUnknown, start, *last, "decision_id", "no decision_id");
+  if (allow != nullptr) return;
+  if (refusal != nullptr) return judge_governing(start, *refusal);
+  add_start_and_decision(Code::kDecisionNotApplicable, start, *last, "a decision for this call",
+                         "a decision for another");
 }
 
 void Judge::judge_finishes() {

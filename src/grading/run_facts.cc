@@ -15,8 +15,8 @@ RunFacts::RunFacts(RecordStore& store, const Manifest* manifest) : store_(store)
     has_loss_ |= !log.losses.empty();
     std::optional<OrderKey>& last = finished_.emplace_back();
     for (const RunFinished& one : log.finished) {
-      if (one.run_id == 0) {
-        last = one.key;
+      if (one.run_id == 0 || one.source != 0) {
+        last = one.key;  // a spy speaks for its own record only (REQ-GR-078)
       } else {
         finished_runs_.push_back(one.run_id);
       }

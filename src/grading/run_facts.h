@@ -38,7 +38,7 @@ class RunFacts {
   const RecordStore& store_;
   std::vector<Policy> policies_;
   std::vector<Ref> finished_runs_;                 // sorted
-  std::vector<std::optional<OrderKey>> finished_;  // by writer: its last finish without a run
+  std::vector<std::optional<OrderKey>> finished_;  // by writer: its last of its own record
   std::vector<Ref> spied_runs_;                    // sorted
   bool is_spied_ = false;                          // by a spy that names no run
   bool has_loss_ = false;

@@ -74,7 +74,8 @@ void Scope::say_planning(const Casebook& cases, std::vector<std::string>& out) c
   }
   if (cases.ambiguous() > 0) {
     out.push_back(
-        fmt::format("{} no case id and a run id that several cases name: they were tied to none",
+        fmt::format("{} no case id of the manifest and a run id that several cases name: they were "
+                    "tied to none",
                     counted(cases.ambiguous(), "invocation carries", "invocations carry")));
   }
 }

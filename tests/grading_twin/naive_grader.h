@@ -1,8 +1,9 @@
 // The naive twin of the grader: the whole trace in memory, one plain function per rule of
 // spec/grades.md.
 //
-// It shares the decoder and the manifest's structs with the streaming grader and none of its
-// judgement. It is slow on purpose: every rule searches the whole trace for what it needs.
+// It shares the decoder, the names of codes and the manifest's structs with the streaming grader
+// and none of its judgement. It is slow on purpose: every rule searches the trace for what it
+// needs.
 #pragma once
 
 #include <set>
@@ -20,10 +21,10 @@ struct NaiveInput {
 };
 
 /// A grade reduced to what both graders must agree on. Each finding is one text of code,
-/// invocation, case, verdict, owner, value and consequence; each value one text of scope, verdict
-/// and value.
+/// invocation, case, verdict, owner, value and consequence, as often as it was found; each value
+/// one text of scope, verdict, value and population.
 struct Judgement {
-  std::set<std::string> findings;
+  std::multiset<std::string> findings;
   std::set<std::string> values;
   std::string population;
   friend bool operator==(const Judgement&, const Judgement&) = default;
@@ -32,7 +33,7 @@ struct Judgement {
 /// The naive grader's judgement.
 Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria);
 
-/// The streaming grader's grade in the same form.
+/// The streaming grader's grade in the same form. It was made with `list_all`.
 Judgement reduced(const grading::Grade& grade);
 
 /// What one has and the other lacks, for people.

@@ -1,9 +1,10 @@
-// Reading: spec/events.md and REQ-GR-030.
+// Reading: spec/events.md, REQ-GR-030 and REQ-EV-040.
 #include "naive_trace.h"
 
 #include <algorithm>
 #include <sstream>
 
+#include "base/limits.h"
 #include "naive_grader.h"
 
 namespace remit::twin {
@@ -12,12 +13,10 @@ namespace {
 NaiveEvent owned(const event::Event& event, const std::string& line) {
   NaiveEvent out;
   out.kind = event.kind;
-  out.resource_id_is_null = event.resource_id_is_null;
-  out.enforced = event.enforced;
   out.line = line;
   for (std::size_t i = 0; i < event::kTextFieldCount; ++i) {
     const auto field = static_cast<Field>(i);
-    if (event.has(field)) out.text[field] = std::string(event.text(field));
+    if (!event.text(field).empty()) out.text[field] = std::string(event.text(field));
   }
   for (std::size_t i = 0; i < event::kIntegerFieldCount; ++i) {
     const auto field = static_cast<Field>(event::kTextFieldCount + i);
@@ -26,30 +25,64 @@ NaiveEvent owned(const event::Event& event, const std::string& line) {
   return out;
 }
 
-// Whether the trace has an event of that writer and seq already; says whether its bytes are the
-// same.
-const NaiveEvent* earlier_twin(const NaiveTrace& trace, const NaiveEvent& event) {
-  if (!event.has(Field::kSeq)) return nullptr;
-  for (const NaiveEvent& other : trace.events) {
-    if (other.writer == event.writer && other.has(Field::kSeq) &&
-        other.integers.at(Field::kSeq) == event.integers.at(Field::kSeq)) {
-      return &other;
-    }
+std::string invocation_of(const NaiveEvent& event) {
+  return event::is_call_event(event.kind) ? event.get(Field::kInvocationId) : "";
+}
+
+/// What was read so far of each writer.
+struct Reading {
+  std::map<NaiveWriter, std::int64_t> last_seq, highest_seq;
+  std::map<std::pair<NaiveWriter, std::int64_t>, std::size_t> by_number;  // index in the trace
+};
+
+// Whether the number came before; takes note of what the line is worth then (REQ-EV-040).
+bool is_repeat(const NaiveEvent& event, const Reading& reading, NaiveTrace& trace) {
+  const std::int64_t seq = event.integers.at(Field::kSeq);
+  const auto first = reading.by_number.find({event.writer, seq});
+  if (first == reading.by_number.end()) return false;
+  const NaiveEvent& original = trace.events[first->second];
+  if (seq <= reading.highest_seq.at(event.writer) - kRepeatWindow) {
+    trace.repeats.push_back({false, invocation_of(event)});
+  } else if (original.line != event.line) {
+    trace.repeats.push_back({true, invocation_of(original)});
+  } else {
+    ++trace.same_repeats;
   }
-  return nullptr;
+  return true;
+}
+
+void read_event(NaiveEvent event, std::uint32_t ignored_fields, Reading& reading,
+                NaiveTrace& trace) {
+  if (event.has(Field::kSeq)) {
+    if (is_repeat(event, reading, trace)) return;
+    const std::int64_t seq = event.integers.at(Field::kSeq);
+    reading.by_number[{event.writer, seq}] = trace.events.size();
+    reading.last_seq[event.writer] = seq;
+    reading.highest_seq[event.writer] = std::max(reading.highest_seq[event.writer], seq);
+    event.order = {seq, 0};
+  } else {
+    const auto place = static_cast<std::int64_t>(trace.events.size()) + 1;
+    event.order = {reading.last_seq[event.writer], place};
+  }
+  if (event.kind == EventKind::kExtension) ++trace.extensions;
+  trace.ignored_fields += ignored_fields;
+  trace.events.push_back(std::move(event));
 }
 
 }  // namespace
 
 NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
-  std::sort(inputs.begin(), inputs.end(),
-            [](const NaiveInput& left, const NaiveInput& right) { return left.name < right.name; });
+  std::stable_sort(
+      inputs.begin(), inputs.end(),
+      [](const NaiveInput& left, const NaiveInput& right) { return left.name < right.name; });
   NaiveTrace trace;
+  Reading reading;
   event::Decoder decoder;
   for (const NaiveInput& input : inputs) {
     std::istringstream lines(input.bytes);
     std::string line;
-    for (std::int64_t place = 0; std::getline(lines, line); ++place) {
+    while (std::getline(lines, line)) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       const std::string padded = line + std::string(event::Decoder::kPadding, '\0');
       event::Event decoded;
@@ -57,22 +90,10 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
         ++trace.malformed;
         continue;
       }
-      trace.ignored_fields += decoded.ignored_fields;
       NaiveEvent event = owned(decoded, line);
-      event.writer =
-          event.has(Field::kWriter) ? "writer " + event.get(Field::kWriter) : "input " + input.name;
-      event.order = event.has(Field::kSeq) ? event.integers.at(Field::kSeq) : place;
-      if (const NaiveEvent* twin = earlier_twin(trace, event)) {
-        if (twin->line == event.line) {
-          ++trace.repeats;
-        } else {
-          ++trace.conflicts;
-          trace.conflicting_invocations.insert(twin->get(Field::kInvocationId));
-        }
-        continue;
-      }
-      if (event.kind == EventKind::kExtension) ++trace.extensions;
-      trace.events.push_back(std::move(event));
+      event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
+                                               : NaiveWriter{true, input.name};
+      read_event(std::move(event), decoded.ignored_fields, reading, trace);
     }
   }
   return trace;

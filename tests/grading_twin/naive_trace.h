@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event/event.h"
@@ -16,15 +17,23 @@ using event::Field;
 
 struct NaiveInput;
 
+/// A named writer sorts before one without a name, whose name is that of its input.
+struct NaiveWriter {
+  bool is_anonymous = false;
+  std::string name;
+  friend auto operator<=>(const NaiveWriter&, const NaiveWriter&) = default;
+};
+
+/// REQ-GR-030: `seq`, and for an event without one the last `seq` read before it and its place.
+using NaiveOrder = std::pair<std::int64_t, std::int64_t>;
+
 struct NaiveEvent {
   EventKind kind = EventKind::kExtension;
-  std::map<Field, std::string> text;
+  std::map<Field, std::string> text;  // without empty ones: REQ-GR-015
   std::map<Field, std::int64_t> integers;
-  bool resource_id_is_null = false;
-  bool enforced = false;
   std::string line;
-  std::string writer;      // its own, or one made of the input's name
-  std::int64_t order = 0;  // within the writer: `seq`, else the place in the input
+  NaiveWriter writer;
+  NaiveOrder order;  // within the writer
 
   [[nodiscard]] bool has(Field field) const {
     return text.contains(field) || integers.contains(field);
@@ -35,18 +44,17 @@ struct NaiveEvent {
   }
 };
 
-/// A place in a writer's order at which events are missing.
-struct Loss {
-  std::string writer;
-  std::int64_t order = 0;  // events of a lower order came before
+/// A line under a `(writer, seq)` that was used before.
+struct NaiveRepeat {
+  bool is_verified = false;  // else the first is too long ago to compare
+  std::string invocation;    // of the first line, or of this one where that is too long ago
 };
 
 struct NaiveTrace {
   std::vector<NaiveEvent> events;  // in input order, repeats left out
   std::size_t malformed = 0;
-  std::size_t repeats = 0;
-  std::size_t conflicts = 0;
-  std::set<std::string> conflicting_invocations;
+  std::size_t same_repeats = 0;
+  std::vector<NaiveRepeat> repeats;  // with other bytes, or not compared
   std::size_t extensions = 0;
   std::size_t ignored_fields = 0;
 };

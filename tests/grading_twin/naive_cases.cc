@@ -1,0 +1,141 @@
+// One plain function for each rule of spec/manifest.md on cases and their entries.
+#include <algorithm>
+#include <set>
+
+#include "naive_context.h"
+
+namespace remit::twin {
+namespace {
+
+using grading::Case;
+using grading::Expectation;
+using grading::Value;
+
+bool names_invocation(const Case& each, const std::string& id) {
+  return std::any_of(each.expect.begin(), each.expect.end(),
+                     [&](const Expectation& entry) { return entry.invocation_id == id; });
+}
+
+// REQ-MF-011, REQ-MF-016.
+const Case* case_of_call(const std::vector<Case>& cases, const std::string& id,
+                         const Events& events) {
+  for (const Case& each : cases) {
+    if (names_invocation(each, id)) return &each;
+  }
+  const std::string case_id = first_recorded(events, Field::kCaseId);
+  for (const Case& each : cases) {
+    if (each.id == case_id) return &each;
+  }
+  const std::string run_id = first_recorded(events, Field::kRunId);
+  std::vector<const Case*> of_run;
+  for (const Case& each : cases) {
+    if (each.run_id && *each.run_id == run_id) of_run.push_back(&each);
+  }
+  return of_run.size() == 1 ? of_run.front() : nullptr;
+}
+
+// REQ-GR-033: by writer and its order.
+bool asked_before(const Events& left, const Events& right) {
+  const auto first = [](const Events& events) {
+    const Events requests = of_kind(events, EventKind::kToolRequest);
+    const NaiveEvent* event = requests.empty() ? events.front() : requests.front();
+    return std::make_pair(event->writer, event->order);
+  };
+  return first(left) < first(right);
+}
+
+// REQ-MF-017.
+bool is_as_named(const Expectation& entry, const Events& events) {
+  const std::string tool = first_recorded(events, Field::kTool);
+  if (!tool.empty() && tool != entry.tool) return false;
+  return !entry.route || first_recorded(events, Field::kRoute) == *entry.route;
+}
+
+// REQ-MF-012: an entry takes its own invocation, or the next of the case that fits.
+bool takes(const Case& each, const Expectation& entry, const std::string& id,
+           const Events& events) {
+  if (!is_as_named(entry, events)) return false;
+  if (entry.invocation_id) return *entry.invocation_id == id;
+  return !names_invocation(each, id) && !first_recorded(events, Field::kTool).empty();
+}
+
+void find_absent_entry(Context& context, NaiveCase& result, const Expectation& entry) {
+  const std::string id = entry.invocation_id.value_or("");
+  const std::string& case_id = result.definition->id;
+  result.request_absent = true;
+  add_case_finding(context, "expected_request_absent", id, case_id);
+  // REQ-MF-018.
+  if (id.empty() || result.definition->is_security || context.calls.contains(id)) return;
+  if (result.invocations.empty()) return;
+  add_case_finding(context, "missing_invocation", id, case_id,
+                   context.losses.empty() ? std::nullopt : std::optional(Value::kUndetermined));
+}
+
+void match_entries(Context& context, NaiveCase& result) {
+  std::set<std::string> taken;
+  for (const Expectation& entry : result.definition->expect) {
+    const auto match = std::find_if(
+        result.invocations.begin(), result.invocations.end(), [&](const std::string& id) {
+          return !taken.contains(id) && takes(*result.definition, entry, id, context.calls.at(id));
+        });
+    if (match == result.invocations.end()) {
+      find_absent_entry(context, result, entry);
+      continue;
+    }
+    taken.insert(*match);
+    context.entry_of[*match] = &entry;
+  }
+}
+
+bool lists(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// REQ-MF-014.
+void judge_requests(Context& context, NaiveCase& result) {
+  const Case& each = *result.definition;
+  std::set<std::string> requested;
+  for (const std::string& id : result.invocations) {
+    for (const NaiveEvent* request : of_kind(context.calls.at(id), EventKind::kToolRequest)) {
+      const std::string tool = request->get(Field::kTool);
+      requested.insert(tool);
+      if (lists(each.forbidden_requests, tool) ||
+          (each.allowed_requests && !lists(*each.allowed_requests, tool))) {
+        add_case_finding(context, "forbidden_request", id, each.id);
+      }
+    }
+  }
+  for (const std::string& tool : each.required_requests) {
+    if (requested.contains(tool)) continue;
+    result.request_absent = true;
+    add_case_finding(context, "expected_request_absent", "", each.id);
+  }
+}
+
+}  // namespace
+
+void judge_cases(Context& context) {
+  if (!context.criteria.manifest) return;
+  const std::vector<Case>& cases = context.criteria.manifest->cases;
+  for (const auto& [id, events] : context.calls) {
+    if (const Case* each = case_of_call(cases, id, events)) context.case_of[id] = each->id;
+  }
+  for (const Case& each : cases) {
+    NaiveCase& result = context.cases.emplace_back();
+    result.definition = &each;
+    for (const auto& [id, case_id] : context.case_of) {
+      if (case_id == each.id) result.invocations.push_back(id);
+    }
+    std::stable_sort(result.invocations.begin(), result.invocations.end(),
+                     [&](const std::string& left, const std::string& right) {
+                       return asked_before(context.calls.at(left), context.calls.at(right));
+                     });
+    match_entries(context, result);
+    judge_requests(context, result);
+    if (result.invocations.empty() && !result.request_absent) {
+      add_case_finding(context, "vacuous_case", "", each.id, Value::kNotExercised);
+    }
+  }
+}
+
+}  // namespace remit::twin
