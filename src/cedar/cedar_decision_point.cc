@@ -76,6 +76,7 @@ decision::DecisionPointOutcome CedarDecisionPointFactory::create(
   decision::DecisionPointOutcome out;
   EngineOutcome loaded = load_engine(bundle.policies, bundle.schema);
   out.problems = std::move(loaded.problems);
+  out.warnings = std::move(loaded.warnings);
   if (loaded.engine == nullptr) return out;
   out.problems = disagreements(bundle, loaded.engine->types());
   if (out.problems.empty()) {

@@ -64,6 +64,35 @@ TEST(CedarDecisionPoint, RefusesBadPoliciesWithFileLineAndColumn) {
   }
 }
 
+// Such a policy is no mistake that Cedar refuses, and whoever wrote it meant something.
+TEST(CedarDecisionPoint, WarnsOfPoliciesThatDoNothing) {
+  const auto warnings = [](std::string_view text) {
+    policy::Bundle bundle = contract_bundle();
+    if (!text.empty()) bundle.policies.push_back({"policies/more.cedar", std::string(text)});
+    const decision::DecisionPointOutcome outcome = CedarDecisionPointFactory().create(bundle);
+    EXPECT_EQ(outcome.problems.size(), 0U);
+    EXPECT_NE(outcome.decision_point, nullptr);
+    std::vector<std::string> out;
+    for (const Error& warning : outcome.warnings) out.push_back(warning.to_string());
+    return out;
+  };
+  EXPECT_EQ(warnings(""), std::vector<std::string>{});
+  for (const std::string_view condition : {"false", "1 == 2", "principal is Server"}) {
+    const std::vector<std::string> found = warnings(
+        fmt::format("\n@id(\"x\") forbid(principal, action, resource) when {{ {} }};", condition));
+    ASSERT_EQ(found.size(), 1U) << condition;
+    EXPECT_EQ(found[0].rfind("policies/more.cedar:2:", 0), 0U) << found[0];
+    EXPECT_NE(found[0].find("policy \"x\""), std::string::npos) << found[0];
+  }
+  std::string many;
+  for (int i = 0; i < 70; ++i) {
+    many += fmt::format("@id(\"x{}\") forbid(principal, action, resource) when {{ false }};\n", i);
+  }
+  const std::vector<std::string> found = warnings(many);
+  ASSERT_EQ(found.size(), 65U);
+  EXPECT_EQ(found.back(), "6 further findings are not shown");
+}
+
 TEST(CedarDecisionPoint, RefusesHostileTextBeforeParsingIt) {
   const std::vector<std::pair<std::string, std::string_view>> cases = {
       {std::string(100'000, '('), "brackets are nested deeper than 64"},

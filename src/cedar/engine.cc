@@ -48,7 +48,6 @@ struct EngineLoader {
   }
 
   void add(const remit_cedar_finding& finding) {
-    if (finding.kind == REMIT_CEDAR_WARNING) return;
     const policy::PolicySource& from = source(finding.source);
     const bool placed = finding.offset != 0 || finding.length != 0;
     const ErrorCode code =
@@ -58,10 +57,11 @@ struct EngineLoader {
       message = fmt::format("policy {}: {}", quoted(view(finding.policy)), message);
     }
     if (finding.help.size > 0) message += fmt::format(" ({})", view(finding.help));
-    out.problems.push_back({code, std::move(message),
-                            placed || finding.source != REMIT_CEDAR_SCHEMA_SOURCE
-                                ? place_in(from.file, from.text, finding.offset)
-                                : from.file});
+    std::vector<Error>& to = finding.kind == REMIT_CEDAR_WARNING ? out.warnings : out.problems;
+    to.push_back({code, std::move(message),
+                  placed || finding.source != REMIT_CEDAR_SCHEMA_SOURCE
+                      ? place_in(from.file, from.text, finding.offset)
+                      : from.file});
   }
 
   void add_all(const remit_cedar_report* report) {
@@ -71,10 +71,10 @@ struct EngineLoader {
       if (remit_cedar_report_get(report, i, &finding) == REMIT_SHIM_OK) add(finding);
     }
     const std::uint32_t omitted = remit_cedar_report_omitted(report);
-    if (omitted > 0 && !out.problems.empty()) {
-      out.problems.push_back(
-          {ErrorCode::kInvalidInput, fmt::format("{} further findings are not shown", omitted)});
-    }
+    if (omitted == 0) return;
+    std::vector<Error>& to = out.problems.empty() ? out.warnings : out.problems;
+    to.push_back(
+        {ErrorCode::kInvalidInput, fmt::format("{} further findings are not shown", omitted)});
   }
 
   void read_policy(const remit_cedar_policy& policy, Engine& engine) {

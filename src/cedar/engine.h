@@ -48,6 +48,7 @@ class Engine {
 struct EngineOutcome {
   std::shared_ptr<const Engine> engine;  ///< null exactly when there are problems
   std::vector<Error> problems;
+  std::vector<Error> warnings;  ///< a policy that can never apply, look-alike letters, …
 };
 
 /// Loads `policies` with `schema`. Problems: text that does not parse (`invalid_input`), a policy

@@ -36,6 +36,13 @@ std::string summary(const policy::Bundle& bundle) {
   return out;
 }
 
+/// A decision point knows the bundle's files by their names within it.
+void name_from_here(std::vector<Error>& errors, const std::string& directory) {
+  for (Error& error : errors) {
+    error.where = error.where.empty() ? directory : directory + "/" + error.where;
+  }
+}
+
 int report_problems(World& world, const std::vector<Error>& problems) {
   for (const Error& problem : problems) complain(world, problem);
   complain(world, Error{ErrorCode::kInvalidInput, fmt::format("the bundle is refused: {}",
@@ -51,9 +58,13 @@ int run_policy_check(const Arguments& arguments, World& world) {
   if (loaded.bundle == nullptr) return report_problems(world, loaded.problems);
   decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory().create(*loaded.bundle);
   if (made.decision_point == nullptr) {
-    // A decision point knows the bundle's files by their names within it.
-    for (Error& problem : made.problems) problem.where = directory + "/" + problem.where;
+    name_from_here(made.problems, directory);
     return report_problems(world, made.problems);
+  }
+  name_from_here(made.warnings, directory);
+  for (Error& warning : made.warnings) {
+    warning.message = "warning: " + warning.message;
+    complain(world, warning);
   }
   return print(world, summary(*loaded.bundle), kExitOk);
 }

@@ -53,6 +53,8 @@ class DecisionPoint {
 struct DecisionPointOutcome {
   std::shared_ptr<const DecisionPoint> decision_point;  ///< null exactly when there are problems
   std::vector<Error> problems;                          ///< `policies/x.cedar:LINE:COLUMN: …`
+  /// What is allowed and hardly meant, such as a policy that can never apply; same form.
+  std::vector<Error> warnings = {};
 };
 
 /// Makes decision points: proves that schema and policies parse, that the policies fit the schema

@@ -40,8 +40,9 @@ Status BundleFiles::check(const std::string& path, const FileInfo& info,
 
 Status BundleFiles::check_root() {
   // The directory itself may be named by a link, as deployments do: `/.` looks behind it.
-  REMIT_TRY_ASSIGN(const FileInfo info, files_.info(directory_ + "/."));
-  return check("", info, FileInfo::Kind::kDirectory);
+  const Result<FileInfo> info = files_.info(directory_ + "/.");
+  if (!info) return Error{info.error().code, info.error().message, directory_};
+  return check("", *info, FileInfo::Kind::kDirectory);
 }
 
 Result<std::vector<std::string>> BundleFiles::list(const std::string& folder) {

@@ -346,7 +346,7 @@ INSTANTIATE_TEST_SUITE_P(
     Files, BundleMistake,
     testing::Values(
         Mistake{"NoDirectory", [](const TestBundle& files) { fs::remove_all(files.path()); },
-                "not_found B/.: cannot look at: No such file or directory\n"},
+                "not_found B: cannot look at: No such file or directory\n"},
         Mistake{"NoCatalogue",
                 [](const TestBundle& files) { fs::remove(files.path("catalogue.yaml")); },
                 "not_found B/catalogue.yaml: cannot look at: No such file or directory\n"},
