@@ -47,7 +47,7 @@ std::string config_text(const std::string& server, const std::string& tenant,
       "upstreams:\n"
       "  - {{name: {3}, stdio: {{command: {4}}}}}\n"
       "evidence: {{directory: ./evidence, digest_key: digest.key}}\n",
-      server, yaml_text(tenant), yaml_list(scopes), server, yaml_list(command));
+      server, yaml_text(tenant), yaml_list(scopes), yaml_text(server), yaml_list(command));
 }
 
 // The gateway starts servers in the configuration's directory, so words that name something

@@ -1,15 +1,20 @@
 // The starter bundle's files, each written for the person who will edit it next.
 #include "policy/starter.h"
 
-#include <algorithm>
-#include <set>
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+
 #include "base/limits.h"
+#include "json/schema.h"
+#include "policy/catalogue.h"
 
 namespace remit::policy {
 namespace {
+
+constexpr std::size_t kMaxServerNameBytes = 32;
 
 /// What the starter needs of one tool.
 struct StarterTool {
@@ -19,12 +24,29 @@ struct StarterTool {
   const json::Value* input_schema = nullptr;
 };
 
-bool is_plain_name(std::string_view name, std::string_view further, std::size_t limit) {
+constexpr std::string_view kLowerCase = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kUpperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kDigits = "0123456789";
+
+bool consists_of(std::string_view name, std::initializer_list<std::string_view> allowed,
+                 std::size_t limit) {
   if (name.empty() || name.size() > limit) return false;
   return std::all_of(name.begin(), name.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           further.find(c) != std::string_view::npos;
+    return std::any_of(allowed.begin(), allowed.end(), [&](std::string_view characters) {
+      return characters.find(c) != std::string_view::npos;
+    });
   });
+}
+
+/// Why a tool cannot stand in the bundle; empty if it can.
+std::string unfit(const std::string& name, const json::Value& schema) {
+  if (!is_plain_name(name)) {
+    return fmt::format("a name is 1 to {} of A-Z a-z 0-9 _ . / : -", kMaxToolNameBytes);
+  }
+  if (name.starts_with("mcp:")) return "names that begin with mcp: mean methods of the protocol";
+  const Result<json::Schema> compiled = json::Schema::compile(schema);
+  if (compiled) return {};
+  return "its argument schema cannot be used: " + compiled.error().to_string();
 }
 
 bool hint(const json::Value& tool, std::string_view name, bool otherwise) {
@@ -68,10 +90,8 @@ Result<std::vector<StarterTool>> read_tools(const json::Value& tools,
                    "not a tool: \"name\" (text) and \"inputSchema\" (object) are needed",
                    fmt::format("/tools/{}", i)};
     }
-    if (!is_plain_name(*text, "_./:-", kMaxToolNameBytes)) {
-      warnings.push_back(
-          fmt::format("left out the tool {}: a name is 1 to {} of A-Z a-z 0-9 _ . / : -",
-                      quoted(*text), kMaxToolNameBytes));
+    if (const std::string why = unfit(*text, *schema); !why.empty()) {
+      warnings.push_back(fmt::format("left out the tool {}: {}", quoted(*text), why));
       continue;
     }
     if (!seen.insert(*text).second) {
@@ -92,10 +112,12 @@ Result<std::vector<StarterTool>> read_tools(const json::Value& tools,
 // A file name of the tool's: `/` and `:` have a meaning there. The index keeps names apart that
 // would fall together.
 std::string schema_file(const StarterTool& tool, std::set<std::string>& used) {
+  constexpr std::size_t kRoomForIndex = 8;
   std::string stem = tool.name;
   std::replace_if(stem.begin(), stem.end(), [](char c) { return c == '/' || c == ':'; }, '_');
   if (stem.front() == '.') stem.front() = '_';
   std::string file = fmt::format("schemas/{}.json", stem);
+  stem.resize(std::min(stem.size(), kMaxToolNameBytes - kRoomForIndex));
   for (int i = 2; !used.insert(file).second; ++i) file = fmt::format("schemas/{}-{}.json", stem, i);
   return file;
 }
@@ -122,7 +144,9 @@ std::string arguments_record(const json::Value& schema) {
   if (properties != nullptr && properties->if_object() != nullptr) {
     for (const auto& [name, property] : properties->if_object()->members()) {
       const std::string_view type = cedar_type(property);
-      if (type.empty() || !is_plain_name(name, "_", kMaxToolNameBytes)) continue;
+      if (type.empty() ||
+          !consists_of(name, {kLowerCase, kUpperCase, kDigits, "_"}, kMaxToolNameBytes))
+        continue;
       out += fmt::format("{}\"{}\"?: {}", out.empty() ? "" : ", ", name, type);
     }
   }
@@ -158,7 +182,7 @@ std::string catalogue_file(const std::vector<StarterTool>& tools,
   for (std::size_t i = 0; i < tools.size(); ++i) {
     const StarterTool& tool = tools[i];
     out += fmt::format(
-        "  - {{name: \"{}\", upstream: {{server: {}, tool: \"{}\"}}, effect: {},\n"
+        "  - {{name: \"{}\", upstream: {{server: \"{}\", tool: \"{}\"}}, effect: {},\n"
         "     scopes: [\"{}:{}\"], arguments: \"{}\"}}\n",
         tool.name, server, tool.name, tool.effect, server, tool.group, schema_files[i]);
   }
@@ -173,10 +197,11 @@ std::string cedar_schema_file(const std::vector<StarterTool>& tools) {
       "  \"tenant\": String,\n  \"class\": String,\n  \"scopes\": Set<String>,\n"
       "  \"on_behalf_of\"?: String,\n};\n"
       "entity Server = {\n  \"tenant\": String,\n};\n"
-      "action \"read\", \"write\", \"destructive\";\n";
+      "// Kinds of tools. The blank keeps these names apart from those of tools, which have none.\n"
+      "action \"read tools\", \"write tools\", \"destructive tools\";\n";
   for (const StarterTool& tool : tools) {
     out += fmt::format(
-        "action \"{}\" in [\"{}\"] appliesTo {{\n"
+        "action \"{}\" in [\"{} tools\"] appliesTo {{\n"
         "  principal: [Principal],\n  resource: [Server],\n"
         "  context: {{\n    \"route\": String,\n    \"environment\": String,\n    \"now\": "
         "datetime,\n"
@@ -200,7 +225,7 @@ std::string scope_policies(const std::set<std::string>& groups, const std::strin
       "// because nothing permits it.\n";
   for (const std::string& group : groups) {
     out += fmt::format(
-        "@id(\"{0}-with-scope\")\npermit (principal, action in Action::\"{0}\", resource)\n"
+        "@id(\"{0}-with-scope\")\npermit (principal, action in Action::\"{0} tools\", resource)\n"
         "when {{ principal.scopes.contains(\"{1}:{0}\") }};\n",
         group, server);
   }
@@ -210,10 +235,10 @@ std::string scope_policies(const std::set<std::string>& groups, const std::strin
 }  // namespace
 
 Result<StarterBundle> starter_bundle(const json::Value& tools, const std::string& server) {
-  if (!is_plain_name(server, "_-", 32)) {
-    return Error{
-        ErrorCode::kInvalidInput,
-        fmt::format("a server's name is 1 to 32 letters, digits, _ or -, not {}", quoted(server))};
+  if (!consists_of(server, {kLowerCase, kDigits, "_-"}, kMaxServerNameBytes)) {
+    return Error{ErrorCode::kInvalidInput,
+                 fmt::format("a server's name is 1 to {} of a-z 0-9 _ -, not {}",
+                             kMaxServerNameBytes, quoted(server))};
   }
   StarterBundle out;
   REMIT_TRY_ASSIGN(const std::vector<StarterTool> list, read_tools(tools, out.warnings));

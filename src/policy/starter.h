@@ -28,9 +28,10 @@ struct StarterBundle {
 /// Makes a bundle from the tools of one MCP server: `tools` is the `tools` array of a tools/list
 /// result, or the whole result. `server` is the upstream's name in the configuration. Tools are
 /// sorted by name, so that equal lists give equal bytes. The server's annotations are hints that it
-/// gives about itself: a tool that says nothing is taken as destructive. Errors: `invalid_input`
-/// when `tools` is not such a list or `server` is not `[a-z0-9_-]{1,32}`; `limit_exceeded` for too
-/// many tools.
+/// gives about itself: a tool that says nothing is taken as destructive. A tool that no bundle can
+/// hold is left out with a warning: what comes out passes `remit policy check`. Errors:
+/// `invalid_input` when `tools` is not such a list or `server` is not `[a-z0-9_-]{1,32}`;
+/// `limit_exceeded` for too many tools.
 Result<StarterBundle> starter_bundle(const json::Value& tools, const std::string& server);
 
 }  // namespace remit::policy
