@@ -1,12 +1,17 @@
 // The command line: what is read, what is refused and how, and that everything said of it comes of
 // one table.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <set>
+#include <thread>
 
 #include "cli/command.h"
+#include "cli/world.h"
 
 namespace remit::cli {
 namespace {
@@ -39,6 +44,21 @@ TEST(CommandLine, ReadsFlagsPositionalsAndTrailingWords) {
   EXPECT_EQ(arguments_of({"grade", "-"}).positionals(), Words{"-"});
   EXPECT_EQ(arguments_of({"grade", "--manifest", "", "x"}).value("--manifest", "unset"), "");
   EXPECT_EQ(arguments_of({"explain", "--from", "e"}).positionals(), Words{});
+}
+
+// Text that has a meaning to some parsers of command lines, and none to this one.
+TEST(CommandLine, TakesEveryWordAsItStands) {
+  for (const char* word : {"[]", "[a,b]", "{}", "{a}", "++", "%%", "a,b", "a=b", "=", "@file", "/x",
+                           "true", "\"q\"", "'q'", " ", "a\nb", ""}) {
+    const Words one{word};
+    EXPECT_EQ(arguments_of({"grade", word}).positionals(), one) << word;
+    EXPECT_EQ(arguments_of({"grade", "x", "--expect", word}).values("--expect"), one) << word;
+    const Arguments joined = arguments_of({"grade", std::string("--expect=") + word, "x"});
+    EXPECT_EQ(joined.values("--expect"), one) << word;
+    EXPECT_EQ(joined.positionals(), Words{"x"}) << word;
+    EXPECT_EQ(arguments_of({"init", "--", word}).trailing(), one) << word;
+  }
+  EXPECT_EQ(arguments_of({"grade", "x", "--expect", "-1"}).values("--expect"), Words{"-1"});
 }
 
 TEST(CommandLine, AsksForHelpAndVersionAnywhereBeforeDashes) {
@@ -139,6 +159,30 @@ TEST(Completion, WorksInBash) {
   EXPECT_EQ(completed_by_bash("remit grade --ma", 2), "--manifest\n");
   EXPECT_EQ(completed_by_bash("remit evidence show --in", 3), "--invocation\n");
   EXPECT_EQ(completed_by_bash("remit grade --format j", 3), "json junit\n");
+}
+
+// A terminal or a pipe that someone else made non-blocking is full at times, and that is no
+// failure.
+TEST(Output, WritesAllToAPipeThatDoesNotBlock) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
+  const std::string text(1'000'000, 'x');  // more than any pipe holds
+  std::string seen;
+  std::thread reader([&] {
+    std::string chunk(4096, '\0');
+    while (seen.size() < text.size()) {
+      const ssize_t got = ::read(ends[0], chunk.data(), chunk.size());
+      if (got > 0) seen.append(chunk, 0, static_cast<std::size_t>(got));
+    }
+  });
+  EXPECT_TRUE(FdOutput(ends[1]).write(text));
+  reader.join();
+  EXPECT_EQ(seen, text);
+
+  std::signal(SIGPIPE, SIG_IGN);
+  ::close(ends[0]);
+  EXPECT_EQ(FdOutput(ends[1]).write(text).error().code, ErrorCode::kUnavailable);
+  ::close(ends[1]);
 }
 
 TEST(Completion, KnowsThreeShells) {

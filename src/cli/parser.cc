@@ -1,14 +1,12 @@
-// The command line parser: CLI11, configured from the command table.
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
-
+// The command line parser, over the command table: no word is dropped, split or given a meaning
+// that the table does not name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "cli/command.h"
 
-// `quoted` is qualified in this file: CLI11 brings std::quoted, which argument-dependent look-up
-// would prefer.
 namespace remit::cli {
 
 std::string Arguments::value(std::string_view flag, std::string_view otherwise) const {
@@ -89,122 +87,97 @@ Error unknown_command(const std::vector<std::string>& words) {
   for (const Command& command : all_commands()) known.push_back(command.path);
   std::string said = words.front();
   if (is_group(said) && words.size() > 1) said += " " + words[1];
-  return usage_error(fmt::format("unknown command {}{}; see remit --help", remit::quoted(said),
-                                 suggestion(said, known)));
+  return usage_error(
+      fmt::format("unknown command {}{}; see remit --help", quoted(said), suggestion(said, known)));
 }
 
 Error unknown_flag(const Command& command, std::string_view word) {
   std::vector<std::string_view> known = {"--help"};
   for (const Flag& flag : command.flags) known.push_back(flag.name);
   const std::string name(word.substr(0, word.find('=')));
-  return usage_error(fmt::format("remit {} has no option {}{}{}", command.path, remit::quoted(name),
+  return usage_error(fmt::format("remit {} has no option {}{}{}", command.path, quoted(name),
                                  suggestion(name, known), see_help(command)));
 }
 
 }  // namespace
 
-// Fills Arguments from CLI11, which does the splitting of words; what the words mean is checked
-// here, so that messages are ours.
+/// Reads the words of one command.
 class ArgumentParser {
  public:
-  explicit ArgumentParser(const Command& command) : command_(command) {
-    app_.set_help_flag();  // ours; handled before
-    app_.allow_extras(false);
-    for (const Flag& flag : command.flags) {
-      auto& slot = values_[std::string(flag.name)];
-      if (flag.value_name.empty()) {
-        switches_.push_back(app_.add_flag(std::string(flag.name)));
-        switch_names_.push_back(flag.name);
-        continue;
-      }
-      app_.add_option(std::string(flag.name), slot)->allow_extra_args(false)->take_all();
-    }
-    app_.add_option("words", positionals_)->allow_extra_args(true);
-  }
+  explicit ArgumentParser(const Command& command) : command_(command) {}
 
-  Result<Arguments> parse(std::vector<std::string> words) {
+  Result<Arguments> parse(const std::vector<std::string>& words) {
     Arguments out;
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    if (dashes != words.end()) {
-      if (command_.trailing.empty()) {
-        return usage_error(
-            fmt::format("remit {} takes nothing behind --{}", command_.path, see_help(command_)));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      if (word == "--") {
+        if (command_.trailing.empty()) {
+          return usage_error(
+              fmt::format("remit {} takes nothing behind --{}", command_.path, see_help(command_)));
+        }
+        out.trailing_.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+        break;
       }
-      out.trailing_.assign(dashes + 1, words.end());
-      words.erase(dashes, words.end());
+      if (word.starts_with("-") && word != "-") {
+        REMIT_TRY(take_flag(words, i, out));
+      } else {
+        out.positionals_.push_back(word);
+      }
     }
-    REMIT_TRY(check_flags(words));
-    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
-    try {
-      app_.parse(words);
-    } catch (const CLI::Error& error) {
-      return usage_error(fmt::format("{}{}", lower_first(error.what()), see_help(command_)));
-    }
-    REMIT_TRY(collect(out));
+    REMIT_TRY(check_flags(out));
+    REMIT_TRY(check_positionals(out.positionals_.size()));
     return out;
   }
 
  private:
-  static std::string lower_first(std::string text) {
-    if (!text.empty() && text.size() > 1 && text[1] >= 'a') {
-      text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  /// The flag at `words[i]`, with a value exactly if it takes one: behind `=`, or the next word,
+  /// where `i` then stands.
+  Status take_flag(const std::vector<std::string>& words, std::size_t& i, Arguments& out) const {
+    const std::string& word = words[i];
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    const auto flag = std::find_if(command_.flags.begin(), command_.flags.end(),
+                                   [&](const Flag& each) { return each.name == name; });
+    if (flag == command_.flags.end()) return unknown_flag(command_, word);
+    const bool has_value = name.size() < word.size();
+    if (flag->value_name.empty() && has_value) {
+      return usage_error(fmt::format("{} takes no value{}", name, see_help(command_)));
     }
-    return text;
-  }
-
-  // Everything that looks like a flag is one of the command's, with a value exactly if it takes
-  // one.
-  [[nodiscard]] Status check_flags(const std::vector<std::string>& words) const {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::string& word = words[i];
-      if (!word.starts_with("-") || word == "-") continue;
-      const std::string_view name = std::string_view(word).substr(0, word.find('='));
-      const auto flag = std::find_if(command_.flags.begin(), command_.flags.end(),
-                                     [&](const Flag& each) { return each.name == name; });
-      if (flag == command_.flags.end()) return unknown_flag(command_, word);
-      const bool has_value = name.size() < word.size();
-      if (flag->value_name.empty() && has_value) {
-        return usage_error(fmt::format("{} takes no value{}", name, see_help(command_)));
-      }
-      if (flag->value_name.empty() || has_value) continue;
-      if (++i == words.size() || (words[i].starts_with("--") && words[i].size() > 2)) {
-        return usage_error(
-            fmt::format("{} needs a value: {}{}", name, flag->value_name, see_help(command_)));
-      }
+    std::vector<std::string>& given = out.flags_[std::string(name)];
+    if (flag->value_name.empty()) return {};
+    if (has_value) {
+      given.push_back(word.substr(name.size() + 1));
+      return {};
     }
+    if (++i == words.size() || words[i].starts_with("--")) {
+      return usage_error(
+          fmt::format("{} needs a value: {}{}", name, flag->value_name, see_help(command_)));
+    }
+    given.push_back(words[i]);
     return {};
   }
 
-  Status collect(Arguments& out) {
-    for (std::size_t i = 0; i < switches_.size(); ++i) {
-      if (switches_[i]->count() > 0) out.flags_[std::string(switch_names_[i])] = {};
-    }
+  [[nodiscard]] Status check_flags(const Arguments& out) const {
     for (const Flag& flag : command_.flags) {
-      const auto& given = values_[std::string(flag.name)];
-      if (given.empty()) {
-        if (flag.required) {
-          return usage_error(fmt::format("remit {} needs {} {}{}", command_.path, flag.name,
-                                         flag.value_name, see_help(command_)));
-        }
-        continue;
+      const std::vector<std::string> given = out.values(flag.name);
+      if (flag.required && given.empty()) {
+        return usage_error(fmt::format("remit {} needs {} {}{}", command_.path, flag.name,
+                                       flag.value_name, see_help(command_)));
       }
       if (given.size() > 1 && !flag.repeatable) {
         return usage_error(
             fmt::format("{} was given {} times; once is enough", flag.name, given.size()));
       }
       REMIT_TRY(check_choices(flag, given));
-      out.flags_[std::string(flag.name)] = given;
     }
-    out.positionals_ = positionals_;
-    return check_positionals(out.positionals_.size());
+    return {};
   }
 
   static Status check_choices(const Flag& flag, const std::vector<std::string>& given) {
     if (flag.choices.empty()) return {};
     for (const std::string& value : given) {
       if (std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end()) {
-        return usage_error(fmt::format("{} cannot be {}; it is one of {}", flag.name,
-                                       remit::quoted(value), fmt::join(flag.choices, ", ")));
+        return usage_error(fmt::format("{} cannot be {}; it is one of {}", flag.name, quoted(value),
+                                       fmt::join(flag.choices, ", ")));
       }
     }
     return {};
@@ -230,11 +203,6 @@ class ArgumentParser {
   }
 
   const Command& command_;
-  CLI::App app_;
-  std::map<std::string, std::vector<std::string>> values_;
-  std::vector<CLI::Option*> switches_;
-  std::vector<std::string_view> switch_names_;
-  std::vector<std::string> positionals_;
 };
 
 Result<ParsedLine> parse_command_line(const std::vector<std::string>& words) {

@@ -1,4 +1,5 @@
 // From words to an exit code.
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,9 @@ Status FdOutput::write(std::string_view text) {
   while (!text.empty()) {
     const ssize_t wrote = ::write(fd_, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
+    // Whoever shares the other end may have made it non-blocking; a reader that is gone ends it.
+    pollfd writable{fd_, POLLOUT, 0};
+    if (wrote < 0 && errno == EAGAIN && (::poll(&writable, 1, -1) > 0 || errno == EINTR)) continue;
     if (wrote <= 0) {
       return Error{ErrorCode::kUnavailable,
                    fmt::format("cannot write the output: {}", ::strerrordesc_np(errno))};
