@@ -17,6 +17,17 @@ namespace {
 
 constexpr std::string_view kReference = ":ref";
 
+/// A name that stands twice in a list, if one does.
+std::optional<std::string> repeated(const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return names[i];
+    }
+  }
+  return std::nullopt;
+}
+
 Status check_shape(const database::StatementShape& shape) {
   if (shape.parameters != std::vector<std::string>{std::string(kReference)}) {
     return Error{ErrorCode::kInvalidInput, "the query must have the parameter :ref and no other"};
@@ -27,10 +38,7 @@ Status check_shape(const database::StatementShape& shape) {
                    fmt::format("the query gives no column \"{}\"", needed)};
     }
   }
-  std::vector<std::string> sorted = shape.columns;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) {
+  if (const std::optional<std::string> twice = repeated(shape.columns)) {
     return Error{ErrorCode::kInvalidInput,
                  fmt::format("the query gives two columns {}", quoted(*twice))};
   }
@@ -64,6 +72,10 @@ std::string text_of(const std::optional<access::AttributeValue>& value) {
 Result<access::Resource> resource_of(const database::Answer& answer) {
   access::Resource out;
   bool has_tenant = false;
+  // The table may have changed since the query was checked, and with it what `*` stands for.
+  if (const std::optional<std::string> twice = repeated(answer.columns)) {
+    return Error{ErrorCode::kDataLoss, fmt::format("two columns {} by now", quoted(*twice))};
+  }
   for (std::size_t i = 0; i < answer.columns.size(); ++i) {
     const std::string& column = answer.columns[i];
     REMIT_TRY_ASSIGN(std::optional<access::AttributeValue> value,

@@ -32,9 +32,10 @@ class SqliteAttributeSource final : public AttributeSource {
                                                              const Clock& clock,
                                                              MonotonicTime deadline);
 
-  /// Errors: `not_found` for no row; `data_loss` for two rows, for a column that has gone, and for
-  /// an id that is NULL, empty or not UTF-8, a real number, bytes or ill-formed text anywhere;
-  /// `limit_exceeded` for an id beyond kMaxIdBytes; those of database/database.h.
+  /// Errors: `not_found` for no row; `data_loss` for two rows, for a column that has gone or is
+  /// there twice, and for an id that is NULL, empty or not UTF-8, a real number, bytes or
+  /// ill-formed text anywhere; `limit_exceeded` for an id beyond kMaxIdBytes; those of
+  /// database/database.h.
   [[nodiscard]] Result<access::Resource> resolve(const ResourceQuery& query) const override;
 
  private:

@@ -148,6 +148,23 @@ TEST_F(SqliteAttributeSourceTest, LosesNoTenantWhenTheTableChanges) {
   EXPECT_EQ(ask().error().to_string(), "invoices: the row has no tenant column any more");
 }
 
+TEST_F(SqliteAttributeSourceTest, TrustsNoColumnThatIsThereTwiceByNow) {
+  folder_.run("a.db", {"create table s(alias, id)", "insert into s values('x', 'i')"});
+  const auto source = open("select *, 'a' as tenant, 1 as open from s where alias = :ref");
+  ASSERT_TRUE(source);
+  const auto ask = [&] {
+    return (*source)->resolve({"Invoice", "x", clock_.monotonic_now() + 10s});
+  };
+  EXPECT_EQ(ask()->tenant, "a");
+  for (const std::string column : {"tenant", "open"}) {
+    folder_.run("a.db", {"alter table s add column " + column});
+    EXPECT_EQ(ask().error().to_string(), "invoices: two columns \"" + column + "\" by now");
+    EXPECT_EQ(ask().error().code, ErrorCode::kDataLoss);
+    folder_.run("a.db", {"alter table s drop column " + column});
+  }
+  EXPECT_EQ(ask()->tenant, "a");
+}
+
 TEST_F(SqliteAttributeSourceTest, AnswersByTheDeadline) {
   database::SqliteDatabase writer(folder_.path("a.db"), database::Access::kReadWrite, clock_);
   const auto source = open(kQuery);

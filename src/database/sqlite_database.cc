@@ -182,8 +182,16 @@ class SqliteDatabase::Connection {
           fmt::format("a statement with {} parameters was given {}", count, parameters.size()),
           path_};
     }
-    for (const Parameter& parameter : parameters) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const Parameter& parameter = parameters[i];
       const std::string name(parameter.name);
+      // As many as the statement has, and one of them twice: another would be NULL in silence.
+      const auto before = parameters.first(i);
+      if (std::any_of(before.begin(), before.end(),
+                      [&](const Parameter& other) { return other.name == name; })) {
+        return Error{ErrorCode::kInvalidInput,
+                     fmt::format("the parameter {} is given twice", quoted(name)), path_};
+      }
       const int index = sqlite3_bind_parameter_index(statement, name.c_str());
       if (index == 0) {
         return Error{ErrorCode::kInvalidInput,

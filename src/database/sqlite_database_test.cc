@@ -119,6 +119,10 @@ TEST_F(SqliteDatabaseTest, RefusesWhatIsNotOneFittingStatement) {
   }
   EXPECT_EQ(outcome(database, std::string_view("select 1\0; select 2", 19)), "invalid_input");
   EXPECT_EQ(outcome(database, "select :x", {{":y", std::string("1")}}), "invalid_input");
+  EXPECT_EQ(
+      outcome(database, "select :x, :y", {{":y", std::string("1")}, {":y", std::string("2")}}),
+      "invalid_input")
+      << "the other would be NULL";
   EXPECT_EQ(outcome(database, "select 1 ;\n"), "1;");
   EXPECT_EQ(outcome(database, std::string(kMaxStatementBytes + 1, ' ')), "limit_exceeded");
   EXPECT_EQ(outcome(database, "select zeroblob(1000000000)"), "limit_exceeded");
