@@ -333,6 +333,45 @@ TEST_F(OnDisk, NoOneElseReadsOrWrites) {
   EXPECT_TRUE(report->intact()) << report->damage->to_string();
 }
 
+// A link may lead to files that stay writable elsewhere; a pipe would hold up whoever reads it.
+TEST_F(OnDisk, WhatIsNoPlainFileIsDamage) {
+  namespace fs = std::filesystem;
+  const std::string directory = root_ + "/evidence";
+  {
+    const auto log = FileEvidenceLog::open(files_, clock_, random_,
+                                           {.directory = directory, .max_segment_bytes = 100});
+    ASSERT_TRUE(log) << log.error().to_string();
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE((*log)->commit({std::vector<Event>{request("i")}, 0}));
+    }
+  }
+  const std::string aside = root_ + "/aside";
+  int tried = 0;
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::directory_iterator(directory + "/writer-000001")) {
+    paths.push_back(entry.path());
+  }
+  for (const std::string& path : paths) {
+    fs::rename(path, aside);
+    for (const char* instead : {"link", "pipe", "folder"}) {
+      if (instead[0] == 'l') fs::create_symlink(aside, path);
+      if (instead[0] == 'p') ::mkfifo(path.c_str(), 0600);
+      if (instead[0] == 'f') fs::create_directory(path);
+      const auto report = verify(files_, directory);
+      ASSERT_TRUE(report) << report.error().to_string();
+      EXPECT_FALSE(report->intact()) << path << " " << instead;
+      const auto writers = list_segments(files_, directory);
+      ASSERT_TRUE(writers);
+      EXPECT_EQ(writers->at(0).segments.size(), path.ends_with(".jsonl") ? 2U : 3U) << instead;
+      fs::remove(path);
+      ++tried;
+    }
+    fs::rename(aside, path);
+  }
+  EXPECT_EQ(tried, 3 * 2 * 3);
+  EXPECT_TRUE(verify(files_, directory)->intact());
+}
+
 // REQ-EL-004.
 TEST_F(OnDisk, ADirectoryInWhichOthersMayWriteIsRefused) {
   std::filesystem::permissions(root_, std::filesystem::perms::all);

@@ -162,7 +162,9 @@ Result<std::vector<WriterSegments>> list_segments(FileSystem& files, const std::
     for (const std::string_view file : inside) {
       if (!file.ends_with(kLinesSuffix)) continue;
       const auto segment = parse_numbered(file.substr(0, file.size() - kLinesSuffix.size()));
-      if (segment) segments.push_back(*segment);
+      if (!segment) continue;
+      REMIT_TRY_ASSIGN(const FileInfo info, files.info(SegmentFiles(path, *segment).lines));
+      if (info.kind == FileInfo::Kind::kFile) segments.push_back(*segment);
     }
     std::sort(segments.begin(), segments.end());
     WriterSegments one{name, {}};

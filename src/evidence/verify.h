@@ -59,8 +59,8 @@ struct WriterSegments {
   std::vector<std::string> segments;  ///< paths of the lines
 };
 
-/// The writers beneath `directory` and their segments, in order. Says nothing of their state: see
-/// `verify`. Errors: those of listing.
+/// The writers beneath `directory` and their segments, in order, plain files only. Says nothing of
+/// their state: see `verify`. Errors: those of listing.
 Result<std::vector<WriterSegments>> list_segments(FileSystem& files, const std::string& directory);
 
 }  // namespace remit::evidence

@@ -22,17 +22,22 @@ using Line = LineStream::Line;
 struct Glimpse {
   bool lines = false;
   bool roots = false;
+  bool foreign = false;  ///< one of the two is no plain file: a pipe would hold its reader up
   std::uint64_t lines_bytes = 0;
   bool entries = false;  ///< the roots file has more than its first line
   [[nodiscard]] bool any() const { return lines || roots; }
   [[nodiscard]] bool used() const { return lines_bytes > 0 || entries; }
 };
 
-Result<std::optional<std::uint64_t>> size_if_there(FileSystem& files, const std::string& path) {
+Result<std::optional<FileInfo>> info_if_there(FileSystem& files, const std::string& path) {
   auto info = files.info(path);
-  if (info) return std::optional<std::uint64_t>{info->size};
-  if (info.error().code == ErrorCode::kNotFound) return std::optional<std::uint64_t>{};
+  if (info) return std::optional<FileInfo>{*info};
+  if (info.error().code == ErrorCode::kNotFound) return std::optional<FileInfo>{};
   return std::move(info).error();
+}
+
+bool is_foreign(const std::optional<FileInfo>& info) {
+  return info && info->kind != FileInfo::Kind::kFile;
 }
 
 class WriterWalk {
@@ -74,12 +79,13 @@ class WriterWalk {
   Result<Glimpse> glimpse(std::uint64_t number) {
     const SegmentFiles paths(path_, number);
     Glimpse out;
-    REMIT_TRY_ASSIGN(const auto lines, size_if_there(files_, paths.lines));
-    REMIT_TRY_ASSIGN(const auto roots, size_if_there(files_, paths.roots));
+    REMIT_TRY_ASSIGN(const auto lines, info_if_there(files_, paths.lines));
+    REMIT_TRY_ASSIGN(const auto roots, info_if_there(files_, paths.roots));
     out.lines = lines.has_value();
-    out.lines_bytes = lines.value_or(0);
+    out.lines_bytes = lines ? lines->size : 0;
     out.roots = roots.has_value();
-    if (!out.roots) return out;
+    out.foreign = is_foreign(lines) || is_foreign(roots);
+    if (!out.roots || out.foreign) return out;
     REMIT_TRY_ASSIGN(LineStream reader, LineStream::open(files_, paths.roots, kMaxRootsLineBytes));
     Line line;
     REMIT_TRY_ASSIGN(const bool header, reader.next(line));
@@ -95,6 +101,11 @@ class WriterWalk {
     if (!here.lines || !here.roots) {
       damaged(DamageKind::kSegmentMissing, here.lines ? paths.roots : paths.lines, 0, 0,
               "the file is missing");
+      return false;
+    }
+    if (here.foreign) {
+      damaged(DamageKind::kSegmentForeign, paths.lines, 0, 0,
+              "this or the roots beside it is not a plain file");
       return false;
     }
     REMIT_TRY_ASSIGN(LineStream lines, LineStream::open(files_, paths.lines, kMaxEventLineBytes));
