@@ -141,8 +141,14 @@ bool Narrative::selects(const Event& event) const {
 }
 
 void Narrative::add(const Event& event) {
+  const std::string_view writer = event.text(Field::kWriter);
+  auto known = events_of_.find(writer);
+  if (known == events_of_.end()) known = events_of_.emplace(writer, 0).first;
+  const std::int64_t before = known->second++;
   if (event.kind == EventKind::kRunFinished && event.has(Field::kSource)) {
-    closed_spies_.emplace(event.text(Field::kSource), event.text(Field::kRunId));
+    closed_spies_[{std::string(event.text(Field::kSource)),
+                   std::string(event.text(Field::kRunId))}] =
+        event.has(Field::kEvents) && event.integer(Field::kEvents) == before;
     return;
   }
   const std::string_view id = event.text(Field::kInvocationId);
@@ -160,13 +166,7 @@ void Narrative::add(const Event& event) {
   keep(invocation.case_id, Field::kCaseId);
   keep(invocation.run_id, Field::kRunId);
   invocation.seen.insert(event.kind);
-  if (event.kind == EventKind::kAuthorizationDecision) {
-    invocation.allowed = event.text(Field::kDecision) == "allow";
-  }
-  if (event.kind == EventKind::kEffectObserved) {
-    invocation.has_effects = true;
-    invocation.effects += event.integer(Field::kEffects);
-  }
+  if (event.kind == EventKind::kEffectObserved) invocation.has_effects = true;
   invocation.steps.push_back({event.kind, step_words(event)});
 }
 
@@ -198,10 +198,11 @@ std::string Narrative::paragraph(const std::string& id, const Invocation& invoca
     if (step.kind == EventKind::kEffectObserved) out += "  " + step.words + "\n";
   }
   if (!invocation.has_effects) {
-    for (const auto& [source, run_id] : closed_spies_) {
-      if (run_id.empty() || run_id == invocation.run_id) {
-        out += fmt::format("  no effect observed by {}, whose record is complete\n", shown(source));
-      }
+    for (const auto& [spy, whole] : closed_spies_) {
+      const auto& [source, run_id] = spy;
+      if (!run_id.empty() && run_id != invocation.run_id) continue;
+      out += fmt::format("  no effect observed by {}, whose record is {}\n", shown(source),
+                         whole ? "complete" : "not whole: it says nothing of what did not happen");
     }
   }
   return out;

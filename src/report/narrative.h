@@ -22,8 +22,8 @@ struct NarrativeFilter {
 };
 
 /// Collects events and tells their story. It copies what it needs of an event, so memory grows with
-/// the invocations that the filter selects. It says what is recorded and what is not, and judges
-/// nothing: that is grading's. Hostile text is quoted. Not thread-safe.
+/// the invocations that the filter selects and with the writers. It says what is recorded and what
+/// is not, and judges nothing: that is grading's. Hostile text is quoted. Not thread-safe.
 class Narrative {
  public:
   explicit Narrative(NarrativeFilter filter) : filter_(std::move(filter)) {}
@@ -47,8 +47,6 @@ class Narrative {
     std::string run_id;
     std::vector<Step> steps;
     std::set<event::EventKind> seen;
-    bool allowed = false;
-    std::int64_t effects = 0;
     bool has_effects = false;
   };
 
@@ -58,7 +56,10 @@ class Narrative {
   NarrativeFilter filter_;
   std::map<std::string, Invocation, std::less<>> invocations_;
   std::vector<std::string> order_;
-  std::map<std::string, std::string, std::less<>> closed_spies_;  // source -> run id
+  /// What was read of each writer, to hold against what it says of itself.
+  std::map<std::string, std::int64_t, std::less<>> events_of_;
+  /// By source and run: whether all events that the spy wrote before it was done were read.
+  std::map<std::pair<std::string, std::string>, bool> closed_spies_;
 };
 
 }  // namespace remit::report

@@ -60,6 +60,27 @@ TEST(Narrative, ClaimsNoSilenceOfASpyThatWasNotClosed) {
   EXPECT_THAT(story(open), Not(HasSubstr("no effect")));
 }
 
+// Whoever cuts a line out of a spy's record leaves the line that says how many there were.
+TEST(Narrative, ClaimsNoSilenceOfASpyThatIsNotWhole) {
+  const std::string effect =
+      R"({"event":"effect.observed","invocation_id":"i9","run_id":"r","source":"desk.effects","writer":"spy","seq":1,"effects":1})";
+  const auto told = [&](const std::vector<std::string>& effects, const std::string& count) {
+    std::vector<std::string> lines = refund();
+    lines.pop_back();
+    lines.insert(lines.end(), effects.begin(), effects.end());
+    lines.push_back(
+        R"({"event":"run.finished","run_id":"r","source":"desk.effects","writer":"spy","seq":2)" +
+        count + "}");
+    return story(lines, {.invocation_ids = {"i1"}});
+  };
+  EXPECT_THAT(told({effect}, R"(,"events":1)"), HasSubstr("whose record is complete"));
+  for (const std::string& cut : {told({}, R"(,"events":1)"), told({effect}, R"(,"events":2)"),
+                                 told({effect, effect}, R"(,"events":1)"), told({effect}, "")}) {
+    EXPECT_THAT(cut, HasSubstr("no effect observed by desk.effects, whose record is not whole"));
+    EXPECT_THAT(cut, Not(HasSubstr("is complete")));
+  }
+}
+
 TEST(Narrative, SelectsByInvocationRunAndCase) {
   EXPECT_EQ(story(refund(), {.invocation_ids = {"other"}}), "");
   EXPECT_EQ(story(refund(), {.run_id = "other"}), "");
