@@ -169,7 +169,10 @@ Result<json::Value> Desk::create_refund(const std::string& invoice_id, std::int6
   const Result<bool> inserted = insert.step();
   const bool refunded = inserted && sqlite3_changes(database_.get()) == 1;
   const Status audited = refunded ? audit("refund.create", origin) : Status{};
-  REMIT_TRY(execute(refunded && audited ? "commit" : "rollback"));
+  if (const Status ended = execute(refunded && audited ? "commit" : "rollback"); !ended) {
+    (void)execute("rollback");  // A transaction that stays open would fail every later call.
+    return ended.error();
+  }
   if (!inserted) return inserted.error();
   if (!refunded) return Error{ErrorCode::kNotFound, "no such invoice"};
   REMIT_TRY(audited);
