@@ -47,9 +47,10 @@ if(REMIT_SANITIZE)
     target_compile_options(remit_settings INTERFACE -fno-sanitize-recover=undefined)
   endif()
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-  # g++ 12 reports these inside libstdc++ when it inlines; clang and -O0 still check our own code.
-  target_compile_options(remit_settings INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these inside libstdc++ and fmt when it inlines; clang and -O0 still check our own code.
+  target_compile_options(
+    remit_settings INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wno-restrict;-Wno-maybe-uninitialized;-Wno-stringop-overflow>)
 endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

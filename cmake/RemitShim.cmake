@@ -17,17 +17,14 @@ endif()
 set(REMIT_CARGO_TARGET "${REMIT_CARGO_ROOT}/${remit_lock_key}")
 file(GLOB_RECURSE remit_shim_sources CONFIGURE_DEPENDS "${REMIT_SHIM_DIR}/src/*.rs")
 
-# The archive is copied into the build folder: two clones with different shim sources share the cargo
-# folder, and each must link what it built.
 set(remit_shim_archive "${CMAKE_BINARY_DIR}/shim/libremit_shim.a")
 add_custom_command(
   OUTPUT "${remit_shim_archive}"
-  COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_BINARY_DIR}/shim"
-  COMMAND ${CARGO_PROGRAM} build --release --locked --quiet
-          --manifest-path "${REMIT_SHIM_DIR}/Cargo.toml" --target-dir "${REMIT_CARGO_TARGET}"
-  COMMAND ${CMAKE_COMMAND} -E copy "${REMIT_CARGO_TARGET}/release/libremit_shim.a"
-          "${remit_shim_archive}"
+  COMMAND ${CMAKE_COMMAND} "-DCARGO=${CARGO_PROGRAM}" "-DSOURCES=${REMIT_SHIM_DIR}"
+          "-DTARGET=${REMIT_CARGO_TARGET}" "-DARCHIVE=${remit_shim_archive}"
+          -P "${CMAKE_CURRENT_LIST_DIR}/build_shim.cmake"
   DEPENDS ${remit_shim_sources} "${REMIT_SHIM_DIR}/Cargo.toml" "${REMIT_SHIM_DIR}/Cargo.lock"
+          "${CMAKE_CURRENT_LIST_DIR}/build_shim.cmake"
   COMMENT "Building the Rust shim (minutes when cold, then kept in the user's cache)"
   USES_TERMINAL VERBATIM)
 add_custom_target(remit_shim_build DEPENDS "${remit_shim_archive}")
