@@ -187,8 +187,16 @@ inline std::shared_ptr<const policy::Bundle> load_test_bundle(const std::string&
   const fs::path root = pattern;
   fs::create_directories(root / "schemas");
   fs::create_directories(root / "policies");
+  // Whatever the umask of whoever runs the tests: others may not write what decides.
+  const auto only_ours = [&](const fs::path& path) {
+    fs::permissions(path, fs::perms::group_write | fs::perms::others_write,
+                    fs::perm_options::remove);
+  };
+  only_ours(root / "schemas");
+  only_ours(root / "policies");
   const auto write = [&](const char* name, std::string_view text) {
     std::ofstream(root / name) << text;
+    only_ours(root / name);
   };
   write("bundle.yaml", "bundle: remit.bundle/1\nversion: \"" + version +
                            "\"\nenvironment: test\nroutes:\n"
