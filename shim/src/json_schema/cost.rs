@@ -92,9 +92,11 @@ impl<'s> Graph<'s> {
                     let Some(name) = members.get(keyword).and_then(Value::as_str) else { continue };
                     let anchor = if keyword.ends_with("nchor") { Some(name) } else { name.strip_prefix('#') };
                     match anchor {
-                        Some(anchor) => {
-                            self.anchors.insert(anchor, value);
+                        // Which of two the validator means is its own affair, and the cost hangs on it.
+                        Some(anchor) if self.anchors.insert(anchor, value).is_some() => {
+                            return Err(Failure::unsupported("an anchor is given twice"));
                         }
+                        Some(_) => {}
                         None if keyword == "$id" && !root => {
                             return Err(Failure::unsupported("a $id inside the document"));
                         }

@@ -330,6 +330,15 @@ mod tests {
         }
         defs.insert("d40".into(), json!({"type": "string"}));
         assert_eq!(refused(&json!({"$defs": defs, "$ref": "#/$defs/d0"})).0, Status::Limit);
+        // The same steps by anchors, with decoys of the same names that cost nothing.
+        let mut defs = serde_json::Map::new();
+        for i in 0..40 {
+            let next = json!({"$ref": format!("#d{}", i + 1)});
+            defs.insert(format!("a{i}"), json!({"$anchor": format!("d{i}"), "anyOf": [next, next]}));
+            defs.insert(format!("b{i}"), json!({"$anchor": format!("d{i}")}));
+        }
+        defs.insert("a40".into(), json!({"$anchor": "d40", "type": "string"}));
+        assert_eq!(refused(&json!({"$defs": defs, "$ref": "#/$defs/a0"})).0, Status::Unsupported);
         // Each level of the value is checked twice as often: fine when shallow, refused when deep.
         let half = json!({"properties": {"x": {"$ref": "#"}}});
         let schema = compiled(&json!({"allOf": [half, half]})).unwrap();
