@@ -9,17 +9,11 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "cedar/shim_text.h"
 #include "cedar/source_place.h"
 
 namespace remit::cedar {
 namespace {
-
-remit_str shim_text(std::string_view text) {
-  return {text.data(), text.size()};
-}
-std::string_view view(remit_str text) {
-  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
-}
 
 struct FreeReport {
   void operator()(remit_cedar_report* report) const { remit_cedar_report_free(report); }

@@ -9,16 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/rfc3339.h"
+#include "cedar/shim_text.h"
 
 namespace remit::cedar {
 namespace {
-
-remit_str shim_text(std::string_view text) {
-  return {text.data(), text.size()};
-}
-std::string_view view(remit_str text) {
-  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
-}
 
 struct FreeRequest {
   void operator()(remit_cedar_request* request) const { remit_cedar_request_free(request); }
