@@ -212,7 +212,7 @@ int compare(std::size_t calls) {
       };
       print("bare", *plain);
       print("remit stdio", *safe);
-      std::printf("%9s %-12s %9.1fx %9.1fx %9.2fx\n", "", "ratio", safe->p50_us / plain->p50_us,
+      std::printf("%9s %-12s %9.1fx %9.1fx %9.3fx\n", "", "ratio", safe->p50_us / plain->p50_us,
                   safe->p99_us / plain->p99_us, safe->calls_per_s / plain->calls_per_s);
     }
   }

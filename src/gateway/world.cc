@@ -99,8 +99,10 @@ std::shared_ptr<const decision::PolicySnapshot> load_policy(const Config& config
     return nullptr;
   }
   decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory{}.create(*loaded.bundle);
-  for (Error& problem : made.problems)
-    problems.push_back(in_place(config.bundle, std::move(problem)));
+  for (Error& problem : made.problems) {
+    problem.where = config.bundle + "/" + problem.where;
+    problems.push_back(std::move(problem));
+  }
   for (const policy::Tool& tool : loaded.bundle->tools) check_tool(tool, config, world, problems);
   if (loaded.bundle->find_route(route) == nullptr) {
     problems.push_back({ErrorCode::kInvalidInput,

@@ -1,0 +1,85 @@
+// Worlds that must not start: each mistake is told with its place, and nothing is served or
+// written.
+#include "tests/stdio/session.h"
+
+namespace remit::testing {
+namespace {
+
+struct BadWorld {
+  const char* file;
+  const char* from;
+  const char* to;
+  const char* said;  // in one of the problems, without the folder's name
+};
+
+std::string problems_of(const SessionFolder& folder, gateway::StdioRun run = {}) {
+  PosixFileSystem files;
+  const SystemClock clock;
+  SystemRandom random;
+  auto pipe = process::make_pipe();
+  EXPECT_TRUE(pipe);
+  run.config_file = folder.path("remit.yaml");
+  run.input_fd = pipe->read_end.get();
+  run.output_fd = pipe->write_end.get();
+  std::string out;
+  for (const Error& problem : gateway::run_stdio(run, files, clock, random)) {
+    out += replaced(problem.to_string(), folder.path("") + "/", "") + "\n";
+  }
+  return out;
+}
+
+TEST(StartupTest, RefusesBadWorldsWithThePlace) {
+  const std::vector<BadWorld> cases{
+      {"remit.yaml", "bundle: bundle", "bundle: gone", "remit.yaml:2:9: gone: "},
+      {"remit.yaml", "{file: notes.yaml}", "{file: gone.yaml}", "gone.yaml: "},
+      {"remit.yaml", "type: Note", "type: Memo",
+       "bundle/catalogue.yaml: the tool \"note.read\" names a resource of the type \"Note\", for "
+       "which remit.yaml has no attributes"},
+      {"remit.yaml", "fixture: {file: notes.yaml}", "sqlite: {path: notes.yaml, query: select 1}",
+       "remit.yaml:7:5: "},
+      {"remit.yaml", "name: fake", "name: other",
+       "the tool \"fake.act\" names the upstream \"fake\", which remit.yaml does not have"},
+      {"remit.yaml", "/usr/bin/env", "/nonexistent/program",
+       "upstream fake: cannot start \"/nonexistent/program\": No such file or directory"},
+      {"notes.yaml", "fx-1", "[", "notes.yaml:"},
+      {"digest.key", "0123456789abcdef0123456789abcdef", "short", "digest.key: "},
+      {"bundle/bundle.yaml", "name: agent", "name: direct",
+       "bundle/bundle.yaml: the bundle has no route \"agent\", by which calls come here"},
+      {"bundle/bundle.yaml", "version: v7", "version: v7\nextra: 1", "bundle/bundle.yaml:"},
+      {"bundle/policies/policies.cedar", "@id(\"agents-act\")", "",
+       "bundle/policies/policies.cedar:12:1: policy has no @id"},
+      {"bundle/schemas/act.json", "{", "", "bundle/schemas/act.json"},
+      {"bundle/catalogue.yaml", "mcp:resources/read", "mcp:resources/write",
+       "the tool \"mcp:resources/write\" is no method of the protocol that can be governed"},
+      {"bundle/catalogue.yaml", "upstream: {server: fake, tool: absent}, ", "",
+       "the tool \"absent\" names no upstream"},
+  };
+  for (const BadWorld& test : cases) {
+    const SessionFolder folder({});
+    const std::string text = text_of_file(folder.path(test.file));
+    const std::size_t at = text.find(test.from);
+    ASSERT_NE(at, std::string::npos) << test.from;
+    folder.put(test.file, std::string(text).replace(at, std::string(test.from).size(), test.to));
+    const std::string said = problems_of(folder);
+    EXPECT_NE(said.find(test.said), std::string::npos) << test.to << " should say\n"
+                                                       << test.said << "\nbut says\n"
+                                                       << said;
+    for (const std::string& line : folder.events()) {
+      EXPECT_EQ(member(line, "event"), "policy.published") << test.to;
+    }
+  }
+}
+
+TEST(StartupTest, RefusesAMissingManifestAndOverlongIds) {
+  const SessionFolder folder({});
+  EXPECT_NE(problems_of(folder, {.config_file = "", .manifest_file = folder.path("gone.yaml")})
+                .find("gone.yaml"),
+            std::string::npos);
+  EXPECT_NE(problems_of(folder, {.config_file = "", .run_id = std::string(257, 'r')})
+                .find("a run id has at most 256"),
+            std::string::npos);
+  EXPECT_TRUE(folder.tap().empty());
+}
+
+}  // namespace
+}  // namespace remit::testing
