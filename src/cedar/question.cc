@@ -3,11 +3,14 @@
 
 #include <remit_shim_cedar.h>
 
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "base/rfc3339.h"
 #include "cedar/shim_text.h"
 
@@ -25,6 +28,17 @@ std::string datetime(WallTime time) {
   text.resize(kUpToMilliseconds);
   text += 'Z';
   return text;
+}
+
+/// The integer that a JSON number is: `12.0` and `1.2e1` are 12 (RFC 8785), whoever wrote them so.
+std::optional<std::int64_t> integer_of(const json::Value& value) {
+  if (const std::int64_t* integer = value.if_integer()) return *integer;
+  const double* number = value.if_double();
+  if (number == nullptr || std::trunc(*number) != *number ||
+      std::abs(*number) > static_cast<double>(kMaxSafeInteger)) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*number);
 }
 
 /// Fills one engine request. The engine remembers the first call that fails, so statuses are looked
@@ -113,8 +127,8 @@ class Filler {
     using Kind = Shape::Kind;
     if (shape.kind == Kind::kBool && value.if_bool() != nullptr) {
       put(key, *value.if_bool());
-    } else if (shape.kind == Kind::kLong && value.if_integer() != nullptr) {
-      put(key, *value.if_integer());
+    } else if (const auto integer = integer_of(value); shape.kind == Kind::kLong && integer) {
+      put(key, *integer);
     } else if (shape.kind == Kind::kString && value.if_string() != nullptr) {
       put(key, *value.if_string());
     } else if (shape.kind == Kind::kSet && value.if_array() != nullptr) {
@@ -135,8 +149,8 @@ class Filler {
   /// A JSON number as Cedar's decimal, which has one to four fraction digits; the engine refuses
   /// more.
   bool put_decimal(std::string_view key, const json::Value& value) {
-    if (value.if_integer() != nullptr) {
-      put_extension(key, "decimal", fmt::format("{}.0", *value.if_integer()));
+    if (const std::optional<std::int64_t> integer = integer_of(value)) {
+      put_extension(key, "decimal", fmt::format("{}.0", *integer));
       return true;
     }
     if (value.if_double() != nullptr) {
