@@ -47,6 +47,7 @@ def observe(case, remit):
 
 
 def main():
+    os.umask(0o022)  # Files that others may write are refused, and cases make files.
     words = sys.argv[1:]
     update = "--update" in words
     words = [word for word in words if word != "--update"]
