@@ -147,6 +147,7 @@ TEST_F(ConfigTest, FindsSeveralMistakesAtOnce) {
   EXPECT_NE(said.find("extra"), std::string::npos) << said;
 }
 
+// REQ-BD-108.
 TEST_F(ConfigTest, RefusesFilesThatOthersMayWrite) {
   namespace fs = std::filesystem;
   for (const char* name : {"digest.key", "notes.yaml"}) {

@@ -41,6 +41,7 @@ TEST(ChildTest, EchoesWhatItIsGiven) {
   EXPECT_EQ(status->to_string(), "exited with status 0");
 }
 
+// REQ-BD-108.
 TEST(ChildTest, SeesOnlyTheEnvironmentItIsGiven) {
   ::setenv("REMIT_TEST_SECRET", "hidden", 1);
   auto child = Child::start({.arguments = {"/usr/bin/env"}, .environment = {"ONE=1"}});

@@ -147,6 +147,15 @@ std::string played(const Transcript& script, WireSchema& schema) {
   return out;
 }
 
+// What each requirement is shown by:
+// REQ-BD-100: other_versions, old_revision, ancient_server.
+// REQ-BD-101: allowed, denied (admin.hidden is not listed and is refused by its own check).
+// REQ-BD-102: methods. REQ-BD-103: denied (its `-- server` section is empty).
+// REQ-BD-104: server_requests, server_requests_refused, eager_server, progress, log_messages.
+// REQ-BD-105, REQ-BD-106: meta, allowed.
+// REQ-BD-107: failures, timeout, server_die, server_close, server_half, server_flood.
+// REQ-BD-109: drift, drifted, repeated.
+// REQ-RS-010, REQ-RS-011, REQ-RS-012: denied, output_schema.
 class TranscriptTest : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(TranscriptTest, PlaysAsWritten) {
