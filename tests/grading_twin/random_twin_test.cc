@@ -1,0 +1,319 @@
+// The streaming grader against its naive twin on random runs, split and interleaved at will, and
+// properties that hold for every run.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/limits.h"
+#include "comparison.h"
+#include "random_run.h"
+#include "report/grade_json.h"
+
+namespace remit::twin {
+namespace {
+
+using grading::Grade;
+using grading::Value;
+
+const NamedCriteria& criteria_of(std::uint64_t seed) {
+  return all_criteria()[seed % all_criteria().size()];
+}
+
+std::uint64_t rounds(std::uint64_t by_day) {
+  return is_nightly() ? by_day * 10 : by_day;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += line;
+  return out;
+}
+
+template <class T>
+void shuffle(std::vector<T>& items, SeededRandom& random) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[random.number(i)]);
+  }
+}
+
+// Mostly healthy: a line removed, said again in another place, or moved.
+std::vector<Planned> spoiled(std::vector<Planned> plan, SeededRandom& random) {
+  const auto place = [&] { return static_cast<std::ptrdiff_t>(random.number(plan.size())); };
+  const Planned line = plan[random.number(plan.size())];
+  const std::uint64_t what = random.number(3);
+  if (what != 1) plan.erase(plan.begin() + place());
+  if (what != 0 && !plan.empty()) plan.insert(plan.begin() + place(), line);
+  return plan;
+}
+
+TEST(RandomTwin, AgreesHoweverTheRunIsSplit) {
+  int disagreements = 0;
+  for (std::uint64_t seed = 1; seed <= rounds(2400) && disagreements < 5; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const auto numbering = static_cast<Numbering>(random.number(3));
+    const std::size_t count = 5 + random.number(60);
+    const std::vector<std::string> lines =
+        random_lines(random, count, 1 + random.number(12), numbering);
+    if (!agree(dealt_to_files(lines, random), criteria_of(seed))) ++disagreements;
+  }
+  std::printf("%zu comparisons\n", take_compared());
+  for (const grading::CodeInfo& info : grading::code_table()) {
+    const bool has_own_test = info.code == grading::Code::kEvidenceAltered ||
+                              info.code == grading::Code::kUnverifiedRepeat;
+    EXPECT_TRUE(has_own_test || codes_met().contains(info.name)) << info.name << " was never met";
+  }
+}
+
+TEST(RandomTwin, AgreesOnRepeatsTooLongAgoToCompare) {
+  const auto line = [](std::string_view id, std::int64_t seq) {
+    return line_of(kCore[0], id, fmt::format(R"(,"writer":"w","seq":{})", seq));
+  };
+  for (const std::int64_t last : {kRepeatWindow, kRepeatWindow + 1, 3 * kRepeatWindow}) {
+    for (const std::string_view id : {"i1", "i2", "i3"}) {
+      const std::string bytes = line("i1", 1) + line("i2", last) + line(id, 1);
+      for (const NamedCriteria& under : all_criteria()) EXPECT_TRUE(agree({{"t", bytes}}, under));
+    }
+  }
+  EXPECT_TRUE(codes_met().contains("unverified_repeat"));
+}
+
+TEST(RandomTwin, AgreesOnAlmostHealthyRuns) {
+  int disagreements = 0;
+  std::size_t passed = 0;
+  for (std::uint64_t seed = 1; seed <= rounds(1500) && disagreements < 5; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    std::vector<Planned> plan = healthy_plan(random, 1 + random.number(6));
+    if (random.number(4) != 0) plan = spoiled(std::move(plan), random);
+    const std::vector<NaiveInput> files = dealt_to_files(numbered(plan), random);
+    if (!agree(files, criteria_of(seed))) ++disagreements;
+    passed += streamed(files, {}).exit_code == 0 ? 1 : 0;
+  }
+  EXPECT_GT(passed, 100U);
+  std::printf("%zu comparisons, of which %zu runs pass\n", take_compared(), passed);
+}
+
+TEST(RandomTwin, AgreesOnLargeRuns) {
+  for (std::uint64_t seed = 1; seed <= rounds(2); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const auto numbering = seed % 2 == 0 ? Numbering::kSome : Numbering::kAll;
+    const std::vector<std::string> lines = random_lines(random, 10'000, 2'500, numbering);
+    if (!agree(dealt_to_files(lines, random), criteria_of(seed))) return;
+  }
+  std::printf("%zu comparisons of 10000 events\n", take_compared());
+}
+
+// *same inputs, same grade, same bytes*: where every line has a writer and a number, no order of
+// lines, dealing to files, order of inputs or size of what is read at once is told in the result.
+TEST(RandomTwin, GivesTheSameBytesHoweverTheRunIsSplit) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 1; seed <= rounds(400); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const std::size_t invocations = 1 + random.number(8);
+    std::vector<Planned> plan = healthy_plan(random, invocations);
+    for (std::uint64_t faults = random.number(4); faults > 0; --faults) {
+      plan = spoiled(std::move(plan), random);
+    }
+    for (std::uint64_t more = random.number(6); more > 0; --more) {
+      const std::string_view form = kFurther[random.number(kFurther.size() - 1)];
+      const std::string id = fmt::format("i{}", 1 + random.number(invocations));
+      plan.insert(plan.begin() + static_cast<std::ptrdiff_t>(random.number(plan.size() + 1)),
+                  {random.number(2), std::string(form), id});
+    }
+    std::vector<std::string> lines = numbered(plan);
+    if (random.number(2) == 0 && !lines.empty()) lines.push_back(lines[lines.size() / 2]);
+    if (random.number(4) == 0) lines.erase(lines.begin());  // a gap
+    const grading::Criteria& criteria = criteria_of(seed).criteria;
+    const std::string whole = report::grade_json(streamed({{"whole", joined(lines)}}, criteria));
+    for (int way = 0; way < 3; ++way) {
+      shuffle(lines, random);
+      std::vector<NaiveInput> files = dealt_to_files(lines, random);
+      shuffle(files, random);
+      const std::size_t piece_bytes = way == 0 ? 1 : 1 + random.number(300);
+      EXPECT_EQ(whole, report::grade_json(streamed(files, criteria, piece_bytes))) << joined(lines);
+      ++compared;
+    }
+  }
+  std::printf("%zu comparisons of bytes\n", compared);
+}
+
+TEST(RandomTwin, WouldSeeOtherBytes) {
+  const std::string line = line_of(kCore[0], "i1", R"(,"writer":"w","seq":1)");
+  const std::string other = line_of(kCore[0], "i1", R"(,"writer":"w","seq":2)");
+  EXPECT_NE(report::grade_json(streamed({{"t", line}}, {})),
+            report::grade_json(streamed({{"t", other}}, {})));
+}
+
+// ---- Properties (*unknown never passes*).
+
+TEST(NothingUnknownPasses, WithoutAnInvocation) {
+  for (const NamedCriteria& under : all_criteria()) {
+    for (const std::string_view line :
+         {"", "{\"event\":\"run.started\"}\n", "{\"event\":\"run.finished\"}\n",
+          "{\"event\":\"x.a\"}\n", "{\"event\":\"policy.published\",\"policy_version\":\"v1\"}\n",
+          "{\"event\":\"evidence.lost\"}\n", "{}\n"}) {
+      EXPECT_NE(streamed({{"t", std::string(line)}}, under.criteria).exit_code, 0) << line;
+    }
+  }
+}
+
+TEST(NothingUnknownPasses, WithUnknownDecisionsOnly) {
+  const std::vector<std::string_view> decisions = {
+      R"({"event":"authorization.decision","invocation_id":"@","tool":"a","decision":"maybe","reason":"allowed","policy_version":"v1"#})",
+      R"({"event":"authorization.decision","invocation_id":"@","tool":"a","decision":"ALLOW","policy_version":"v1"#})",
+      R"({"event":"authorization.decision","invocation_id":"@","tool":"a","reason":"forbidden","policy_version":"v1"#})",
+      R"({"event":"authorization.decision","invocation_id":"@","tool":"a","decision":"","policy_version":"v1"#})",
+  };
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SeededRandom random(seed);
+    std::vector<Planned> plan = healthy_plan(random, 1 + random.number(4));
+    for (Planned& line : plan) {
+      const bool is_decision = line.form.find("authorization.decision") != std::string::npos;
+      if (is_decision) line.form = decisions[random.number(decisions.size())];
+    }
+    const std::string bytes = joined(numbered(plan));
+    for (const NamedCriteria& under : all_criteria()) {
+      EXPECT_NE(streamed({{"t", bytes}}, under.criteria).exit_code, 0) << bytes;
+    }
+  }
+}
+
+// A run that stops anywhere passes only if what there is of it was earned (`agree` asks that).
+TEST(NothingUnknownPasses, WhereARunStops) {
+  std::size_t passed = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    std::string bytes;
+    for (const std::string& line : numbered(healthy_plan(random, 1 + random.number(4)))) {
+      bytes += line;
+      const Grade grade = streamed({{"t", bytes}}, {});
+      if (grade.exit_code != 0) continue;
+      ++passed;
+      EXPECT_EQ(unearned({{"t", bytes}}), "") << bytes;
+      EXPECT_EQ(grade.population.started, grade.population.finished) << bytes;
+    }
+  }
+  EXPECT_GT(passed, 60U);
+}
+
+/// Values of the run, of cases and of invocations by what they are of.
+std::map<std::string, Value> values_of(const Grade& grade) {
+  std::map<std::string, Value> out;
+  for (const grading::Verdict verdict : grading::kVerdicts) {
+    const std::string name(grading::verdict_name(verdict));
+    out["run " + name] = grade.verdicts[verdict].value;
+    for (const auto& one : grade.cases) {
+      out["case " + one.case_id + " " + name] = one.verdicts[verdict].value;
+    }
+    for (const auto& one : grade.invocations) {
+      out["invocation " + one.invocation_id + " " + name] = one.verdicts[verdict];
+    }
+  }
+  return out;
+}
+
+bool is_of_absence(grading::Code code) {
+  return grading::code_info(code).absence;
+}
+
+// Findings of presence, each as a text.
+std::multiset<std::string> presences_of(const Grade& grade) {
+  std::multiset<std::string> out;
+  for (const grading::Finding& one : grade.findings) {
+    if (is_of_absence(one.code) || one.code == grading::Code::kEvidenceLost) continue;
+    out.insert(fmt::format("{} {} {}", grading::code_info(one.code).name,
+                           one.invocation_id.value_or("-"), grading::value_name(one.value)));
+  }
+  return out;
+}
+
+std::multiset<std::string> absences_of(const Grade& grade) {
+  std::multiset<std::string> out;
+  for (const grading::Finding& one : grade.findings) {
+    if (!is_of_absence(one.code)) continue;
+    out.insert(
+        fmt::format("{} {}", grading::code_info(one.code).name, one.invocation_id.value_or("-")));
+  }
+  return out;
+}
+
+// REQ-GR-092: an admitted loss leaves every finding of presence as it was, every finding of absence
+// in the list (REQ-GR-071 may make it undetermined), and turns no verdict into passed.
+TEST(LossNeverHelps, WhereverItIsAppended) {
+  for (std::uint64_t seed = 1; seed <= rounds(400); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const grading::Criteria& criteria = criteria_of(seed).criteria;
+    std::string bytes;
+    if (random.number(2) == 0) {
+      bytes = joined(random_lines(random, 5 + random.number(30), 4, Numbering::kAll));
+    } else {
+      bytes = joined(numbered(spoiled(healthy_plan(random, 1 + random.number(4)), random)));
+    }
+    const std::string lost = fmt::format(
+        R"({{"event":"evidence.lost","events":1,"writer":"w{}","seq":{}}})", random.number(2), 500);
+    const Grade before = streamed({{"t", bytes}}, criteria);
+    const Grade after = streamed({{"t", bytes + lost + "\n"}}, criteria);
+    const std::map<std::string, Value> values = values_of(after);
+    for (const auto& [what, value] : values_of(before)) {
+      EXPECT_TRUE(values.at(what) != Value::kPassed || value == Value::kPassed) << what << bytes;
+    }
+    std::multiset<std::string> presences = presences_of(after);
+    if (const auto gap = presences.find("sequence_gap - undetermined");
+        gap != presences.end() && presences.size() == presences_of(before).size() + 1) {
+      presences.erase(gap);  // before the number of the new line
+    }
+    EXPECT_EQ(presences, presences_of(before)) << bytes;
+    EXPECT_EQ(absences_of(after), absences_of(before)) << bytes;
+    EXPECT_NE(after.exit_code, 0) << bytes;
+  }
+}
+
+bool is_cited(const Grade& grade, const std::string& writer, std::uint64_t seq) {
+  return std::any_of(grade.findings.begin(), grade.findings.end(), [&](const auto& finding) {
+    return std::any_of(finding.events.begin(), finding.events.end(), [&](const auto& position) {
+      return position.by_sequence && position.source == writer && position.at == seq;
+    });
+  });
+}
+
+// Taking a line out of a numbered log leaves a gap, unless it is the log's last: then the gate
+// passes only if a finding cited that very line. (A publication and a spy's end are judged through
+// other lines, and these runs have none.)
+TEST(TakingALineAway, PassesNothingButWhatThatLineBroke) {
+  std::size_t mended = 0;
+  for (std::uint64_t seed = 1; seed <= rounds(300); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const std::vector<Planned> plan = spoiled(healthy_plan(random, 1 + random.number(3)), random);
+    const std::vector<std::string> lines = numbered(plan);
+    const Grade before = streamed({{"t", joined(lines)}}, {});
+    if (before.exit_code == 0) continue;
+    std::map<std::size_t, std::uint64_t> count;
+    for (const Planned& line : plan) ++count[line.writer];
+    std::map<std::size_t, std::uint64_t> seq;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::size_t writer = plan[i].writer;
+      const bool is_last = ++seq[writer] == count[writer];
+      std::vector<std::string> fewer = lines;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      const Grade after = streamed({{"t", joined(fewer)}}, {});
+      if (after.exit_code != 0) continue;
+      ++mended;
+      EXPECT_TRUE(is_last) << joined(lines) << lines[i];
+      EXPECT_TRUE(is_cited(before, fmt::format("w{}", writer), seq[writer]))
+          << joined(lines) << lines[i];
+    }
+  }
+  EXPECT_GT(mended, 0U);
+}
+
+}  // namespace
+}  // namespace remit::twin
