@@ -91,7 +91,8 @@ Command policy_check_command() {
               "schemas, "
               "Cedar schema and policies. Prints its version and digest, or everything that is "
               "wrong with "
-              "it, each with its file, line and column.",
+              "it, each with its file, line and column. Policies that can never apply are "
+              "warned of.",
           .positionals = {{.name = "BUNDLE", .help = "the bundle's directory"}},
           .examples = {{"remit policy check ./bundle", "before a new version is published"}},
           .run = run_policy_check};
