@@ -1,7 +1,7 @@
 // Text across the shim's C boundary, both ways.
 #pragma once
 
-#include <remit_shim.h>
+#include <remit_shim_cedar.h>
 
 #include <string_view>
 
