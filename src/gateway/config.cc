@@ -39,6 +39,15 @@ std::optional<Error> check_file(FileSystem& files, const std::string& path) {
   return std::nullopt;
 }
 
+// A secret is ours to read as well: whoever has the digest key can guess what the digests stand
+// for.
+std::optional<Error> check_secret(FileSystem& files, const std::string& path) {
+  if (std::optional<Error> error = check_file(files, path)) return error;
+  const Result<FileInfo> info = files.info(path);
+  if (info && !info->readable_by_others) return std::nullopt;
+  return Error{ErrorCode::kInvalidInput, path + " can be read by others; make it mode 0600"};
+}
+
 std::optional<Error> check_there(FileSystem& files, const std::string& path) {
   const Result<FileInfo> info = files.info(path);
   if (info) return std::nullopt;
@@ -136,6 +145,8 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
   AttributeSettings out;
   out.where = place_of(node);
   out.type = reader.required_string("type");
+  // What events call the store; a deployment with several of a kind tells them apart by it.
+  out.source = reader.optional_string("source").value_or(out.type);
   refuse_later(reader, {"http", "postgres"});
   int stores = 0;
   if (const yaml::Node* sqlite = reader.optional_node("sqlite")) {
@@ -234,7 +245,7 @@ void ConfigReader::read_evidence(const yaml::Node& node) {
       path_of(reader, "directory", [](FileSystem&, const std::string&) -> std::optional<Error> {
         return std::nullopt;  // made at the start
       });
-  config_.evidence.digest_key = path_of(reader, "digest_key", check_file);
+  config_.evidence.digest_key = path_of(reader, "digest_key", check_secret);
   reader.finish();
 }
 
@@ -274,6 +285,7 @@ void ConfigReader::read_root(const yaml::Node& root) {
 
 ConfigOutcome ConfigReader::read() {
   if (std::optional<Error> error = check_file(files_, config_.file)) {
+    error->where.clear();  // the message names the file
     return {std::nullopt, {std::move(*error)}};
   }
   const Result<std::string> text = files_.read(config_.file, kMaxConfigBytes);

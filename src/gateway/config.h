@@ -38,6 +38,7 @@ struct FixtureAttributes {
 struct AttributeSettings {
   std::string where;  ///< FILE:LINE:COLUMN
   std::string type;
+  std::string source;  ///< `resolution_source` in events; the type where the file says nothing
   std::variant<FixtureAttributes, SqliteAttributes, PathAttributes> store;
 };
 

@@ -83,6 +83,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
   ASSERT_EQ(config.attributes.size(), 3U);
   EXPECT_EQ(std::get<SqliteAttributes>(config.attributes[0].store).path, folder_.path("desk.db"));
   EXPECT_EQ(config.attributes[0].where, folder_.path("remit.yaml") + ":6:5");
+  EXPECT_EQ(config.attributes[0].source, config.attributes[0].type);
   EXPECT_EQ(std::get<PathAttributes>(config.attributes[1].store).root, folder_.path("data"));
   EXPECT_EQ(std::get<FixtureAttributes>(config.attributes[2].store).file,
             folder_.path("notes.yaml"));
@@ -157,6 +158,9 @@ TEST_F(ConfigTest, RefusesFilesThatOthersMayWrite) {
         << said;
     fs::permissions(folder_.path(name), fs::perms::group_write, fs::perm_options::remove);
   }
+  fs::permissions(folder_.path("digest.key"), fs::perms::others_read, fs::perm_options::add);
+  EXPECT_NE(problems(kWhole).find("digest.key can be read by others"), std::string::npos);
+  fs::permissions(folder_.path("digest.key"), fs::perms::others_read, fs::perm_options::remove);
   put("remit.yaml", kWhole);
   fs::permissions(folder_.path("remit.yaml"), fs::perms::others_write, fs::perm_options::add);
   const ConfigOutcome outcome = read_config(files_, folder_.path("remit.yaml"));

@@ -34,20 +34,22 @@ SourceOutcome outcome_of(Result<std::unique_ptr<Source>> opened, const std::stri
 SourceOutcome open_source(const AttributeSettings& settings, FileSystem& files,
                           const Clock& clock) {
   if (const auto* fixture = std::get_if<FixtureAttributes>(&settings.store)) {
-    auto read =
-        attributes::FixtureAttributeSource::read(files, fixture->file, settings.type, "fixture");
+    auto read = attributes::FixtureAttributeSource::read(files, fixture->file, settings.type,
+                                                         settings.source);
     return {std::move(read.source), std::move(read.problems)};
   }
   if (const auto* sqlite = std::get_if<SqliteAttributes>(&settings.store)) {
-    const attributes::SqliteSourceOptions options{
-        .type = settings.type, .path = sqlite->path, .query = sqlite->query, .source = "sqlite"};
+    const attributes::SqliteSourceOptions options{.type = settings.type,
+                                                  .path = sqlite->path,
+                                                  .query = sqlite->query,
+                                                  .source = settings.source};
     return outcome_of(attributes::SqliteAttributeSource::open(
                           options, clock, clock.monotonic_now() + kOpenDeadline),
                       settings.where);
   }
   const auto& path = std::get<PathAttributes>(settings.store);
   const attributes::PathSourceOptions options{
-      .type = settings.type, .root = path.root, .tenant = path.tenant, .source = "path"};
+      .type = settings.type, .root = path.root, .tenant = path.tenant, .source = settings.source};
   return outcome_of(attributes::PathAttributeSource::open(options, clock), settings.where);
 }
 
