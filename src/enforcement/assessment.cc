@@ -239,13 +239,16 @@ bool Assessor::pass_scopes(Assessment& out) {
 bool Assessor::check_arguments(Assessment& out) {
   const policy::Tool& tool = *out.tool;
   if (!tool.open_arguments) {
+    // What is wrong and what the caller is told of it are two things: not every name is told.
+    bool has_unnamed = false;
     for (const json::Member& member : out.arguments.if_object()->members()) {
       if (!std::binary_search(tool.argument_names.begin(), tool.argument_names.end(),
                               member.first)) {
+        has_unnamed = true;
         note_wrong(pointer_to({}, member.first), out.wrong_arguments);
       }
     }
-    if (!out.wrong_arguments.empty()) {
+    if (has_unnamed) {
       return stop_at(Step::kArguments,
                      Error{ErrorCode::kInvalidInput, "a property that the schema does not name"},
                      out);

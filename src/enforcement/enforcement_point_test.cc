@@ -912,6 +912,33 @@ TEST(EnforcementPoint, AFloodOfRefusalsIsCounted) {
   EXPECT_EQ(lost, 2 * (2 * kFlood - kRefusalBurst - kRefusalsPerSecond));
 }
 
+// An argument that the schema does not name is refused whatever its name looks like: one too long
+// to be told to the caller once passed for none.
+TEST(EnforcementPoint, RefusesEveryUnnamedArgumentHoweverItIsNamed) {
+  std::vector<std::string> names = {"", "~", "/", "a/b", "\xc3\xbc", "__proto__", "Invoice"};
+  for (const std::size_t size : {1UL, 254UL, 255UL, 256UL, 257UL, 5000UL}) {
+    names.emplace_back(size, 'z');
+    names.push_back(std::string(size, '~'));  // grows when it is escaped
+  }
+  for (const std::string& name : names) {
+    World world;
+    json::Object arguments{{"invoice", "march"}, {name, "evil"}};
+    const CallOutcome outcome =
+        world.boundary->invoke(World::call("invoice.read", json::write(arguments)), world.handler);
+    const auto* denial = std::get_if<Denial>(&outcome);
+    ASSERT_NE(denial, nullptr) << name.size();
+    EXPECT_EQ(denial->reason, access::ReasonCode::kInvalidArguments);
+    EXPECT_EQ(world.handler.runs(), 0U);
+  }
+  World world;
+  json::Object many{{"invoice", "march"}};
+  for (std::size_t i = 0; i <= 2 * kMaxReportedArguments; ++i) {
+    many.set(std::string(300, 'y') + std::to_string(i), 1);
+  }
+  world.boundary->invoke(World::call("invoice.read", json::write(many)), world.handler);
+  EXPECT_EQ(world.handler.runs(), 0U);
+}
+
 TEST(EnforcementPoint, ARunIsOpenedAndClosedWithItsCount) {
   World world;
   ASSERT_TRUE(world.boundary->begin_run({.run_id = "run-1",

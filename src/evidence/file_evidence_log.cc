@@ -118,7 +118,7 @@ Status FileEvidenceLog::refusal() const {
     return Error{failed_->code, "the evidence log refuses since it failed: " + failed_->message,
                  failed_->where};
   }
-  if (closing_) return Error{ErrorCode::kFailedPrecondition, "the evidence log is closed"};
+  if (closing_) return Error{ErrorCode::kUnavailable, "the evidence log is closed"};
   return {};
 }
 

@@ -268,9 +268,9 @@ TEST_F(FileEvidenceLogTest, AClosedLogRefuses) {
   EXPECT_TRUE(log->close());
   EXPECT_TRUE(log->close()) << "again is harmless";
   const std::vector<Event> events{request("late")};
-  EXPECT_EQ(log->commit({events, 0}).error().code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(log->append({events, 0}).error().code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(log->flush().error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(log->commit({events, 0}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(log->append({events, 0}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(log->flush().error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(lines().size(), 1U);
 }
 
