@@ -163,6 +163,9 @@ void Casebook::count(const CallView& call, const ByVerdict<Value>& verdicts) {
 
 std::vector<CaseGrade> Casebook::conclude(bool has_loss, std::vector<Finding>& findings) {
   std::vector<CaseGrade> out;
+  for (const Finding& finding : findings) {
+    if (finding.code == Code::kMissingInvocation) missing_ids_.insert(*finding.invocation_id);
+  }
   for (std::size_t i = 0; i < states_.size(); ++i) {
     find_absent(i, has_loss, findings);
     CaseGrade& grade = out.emplace_back();
@@ -197,6 +200,8 @@ void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding
     finding.expected = std::string(tool);
     if (entry != nullptr) {
       finding.invocation_id = entry->invocation_id;
+      // The record's owner comes before the agent (REQ-GR-012).
+      finding.consequence = entry->invocation_id && missing_ids_.contains(*entry->invocation_id);
       if (entry->route) finding.expected->append(" by ").append(*entry->route);
     }
     findings.push_back(std::move(finding));

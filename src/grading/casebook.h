@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "grading/call_view.h"
@@ -74,6 +75,7 @@ class Casebook {
   std::unordered_map<Ref, std::uint32_t> by_case_id_;
   std::unordered_map<Ref, std::uint32_t> by_run_id_;  // kNone where several cases claim it
   std::unordered_map<std::uint32_t, Tie> by_invocation_;
+  std::unordered_set<std::string> missing_ids_;  // told as missing_invocation
   std::uint64_t ambiguous_ = 0;
 };
 

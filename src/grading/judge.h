@@ -53,6 +53,7 @@ class Judge {
   void judge_start(const EventRecord& start);
   void judge_cited_start(const EventRecord& start);
   void judge_uncited_start(const EventRecord& start);
+  void judge_rival_decisions(const EventRecord& start);
   void judge_unordered_start(const EventRecord& start);
   void judge_governing(const EventRecord& start, const EventRecord& decision);
   void judge_finishes();

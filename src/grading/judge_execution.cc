@@ -143,6 +143,7 @@ void Judge::judge_uncited_start(const EventRecord& start) {
   }
   if (governing != nullptr) {
     judge_governing(start, *governing);
+    if (governing->decision == DecisionWord::kAllow) judge_rival_decisions(start);
   } else if (earlier != nullptr) {
     add_start_and_decision(Code::kDecisionNotApplicable, start, *earlier,
                            "a decision for this call", "a decision for another");
@@ -150,6 +151,18 @@ void Judge::judge_uncited_start(const EventRecord& start) {
     judge_unordered_start(start);
   } else {
     add(Code::kStartWithoutAllow, "allow", "no allow", {&start});
+  }
+}
+
+// REQ-GR-048: what another writer decided may have come between the allow and the start.
+void Judge::judge_rival_decisions(const EventRecord& start) {
+  for (const EventRecord* decision : call_->decisions) {
+    const bool is_rival = decision->writer != start.writer &&
+                          decision->decision != DecisionWord::kAllow &&
+                          store_.applies(*decision, start);
+    if (!is_rival) continue;
+    add_start_and_decision(Code::kOrderUnknown, start, *decision, "decision_id", "no decision_id");
+    return;
   }
 }
 

@@ -67,6 +67,11 @@ std::vector<NamedCriteria> make_criteria() {
       "  - {id: c1, kind: task, run_id: r1, required_requests: [b],"
       " expect: [{invocation_id: i1, tool: a, reason: forbidden}, {invocation_id: i9, tool: a}]}\n"
       "  - {id: c2, kind: task, run_id: r1, expect: [{tool: b, route: agent, effects: 0}]}\n");
+  Criteria both = out[5].criteria;
+  both.expected_ids = std::vector<std::string>{"i1", "i9", "i10"};
+  out.push_back({"expected ids beside cases", both});
+  both.manifest->cases[0].is_security = true;
+  out.push_back({"expected ids beside a security case", std::move(both)});
   return out;
 }
 

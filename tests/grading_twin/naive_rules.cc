@@ -355,7 +355,16 @@ void judge_uncited_start(Context& context, const std::string& id, const NaiveEve
     earlier.push_back(decision);
     if (applies(decision, start)) governing = decision;
   }
-  if (governing != nullptr) return judge_governing(context, id, governing);
+  if (governing != nullptr) {
+    judge_governing(context, id, governing);
+    // REQ-GR-048.
+    const bool has_rival =
+        std::any_of(elsewhere.begin(), elsewhere.end(), [&](const NaiveEvent* decision) {
+          return applies(decision, start) && !is_allow(decision);
+        });
+    if (is_allow(governing) && has_rival) add(context, "order_unknown", id);
+    return;
+  }
   if (!earlier.empty()) return add(context, "decision_not_applicable", id);
   if (!elsewhere.empty()) return judge_unordered_start(context, id, start, elsewhere);
   add(context, "start_without_allow", id);
