@@ -53,7 +53,7 @@ class FileEvidenceLog final : public EvidenceSink {
   Status publish(const event::Event& published, std::uint64_t generation) override;
   Status flush() override;
 
-  /// Makes everything durable, marks the log as closed and refuses (`failed_precondition`) from
+  /// Makes everything durable, marks the log as closed and refuses (`unavailable`) from
   /// then on. After a failure it only lets go of the log, so that the next opener recovers it, and
   /// returns that failure. Not from two threads at once.
   Status close();
