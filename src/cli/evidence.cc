@@ -76,6 +76,7 @@ int run_evidence_show(const Arguments& arguments, World& world) {
     inputs.push_back(trace::Input::of_files(writer.directory, writer.segments));
   }
   bool whole = true;
+  bool is_printed = true;
   std::string line;
   const Status shown = for_each_event(
       world, inputs,
@@ -83,7 +84,9 @@ int run_evidence_show(const Arguments& arguments, World& world) {
         if (!selected(event, arguments)) return {};
         line.assign(recorded.text);
         line += '\n';
-        return world.out.write(line);
+        Status printed = world.out.write(line);
+        is_printed = printed.has_value();
+        return printed;
       },
       [&](const Error& error) {
         whole = false;
@@ -91,7 +94,7 @@ int run_evidence_show(const Arguments& arguments, World& world) {
       });
   if (shown) return whole ? kExitOk : kExitBadInput;
   complain(world, shown.error());
-  return kExitBadInput;
+  return is_printed ? kExitBadInput : kExitInternal;
 }
 
 }  // namespace remit::cli
