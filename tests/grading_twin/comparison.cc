@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/file_system.h"
 #include "naive_trace.h"
@@ -75,8 +76,16 @@ std::vector<NamedCriteria> make_criteria() {
   return out;
 }
 
-std::size_t compared = 0;
-std::set<std::string_view> codes;
+/// What `agree` did so far.
+struct Tally {
+  std::size_t compared = 0;
+  std::set<std::string_view> codes;
+};
+
+Tally& tally() {
+  static Tally tally;
+  return tally;
+}
 
 std::string all_lines(const std::vector<NaiveInput>& inputs) {
   std::string out;
@@ -210,10 +219,10 @@ std::string unearned(const std::vector<NaiveInput>& inputs) {
 }
 
 bool agree(const std::vector<NaiveInput>& inputs, const NamedCriteria& under) {
-  ++compared;
+  ++tally().compared;
   const grading::Grade grade = streamed(inputs, under.criteria);
   for (const grading::Finding& finding : grade.findings) {
-    codes.insert(grading::code_info(finding.code).name);
+    tally().codes.insert(grading::code_info(finding.code).name);
   }
   const Judgement naive = naive_judgement(inputs, under.criteria);
   const Judgement streaming = reduced(grade);
@@ -225,13 +234,11 @@ bool agree(const std::vector<NaiveInput>& inputs, const NamedCriteria& under) {
 }
 
 std::size_t take_compared() {
-  const std::size_t out = compared;
-  compared = 0;
-  return out;
+  return std::exchange(tally().compared, 0);
 }
 
 const std::set<std::string_view>& codes_met() {
-  return codes;
+  return tally().codes;
 }
 
 bool is_nightly() {

@@ -126,10 +126,10 @@ void judge_cases(Context& context) {
     for (const auto& [id, case_id] : context.case_of) {
       if (case_id == each.id) result.invocations.push_back(id);
     }
-    std::stable_sort(result.invocations.begin(), result.invocations.end(),
-                     [&](const std::string& left, const std::string& right) {
-                       return asked_before(context.calls.at(left), context.calls.at(right));
-                     });
+    std::sort(result.invocations.begin(), result.invocations.end(),
+              [&](const std::string& left, const std::string& right) {
+                return asked_before(context.calls.at(left), context.calls.at(right));
+              });
     match_entries(context, result);
     judge_requests(context, result);
     if (result.invocations.empty() && !result.request_absent) {

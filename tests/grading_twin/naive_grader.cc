@@ -29,10 +29,9 @@ std::map<std::string, Events> calls_of(const NaiveTrace& trace) {
     if (event::is_call_event(event.kind)) out[event.get(Field::kInvocationId)].push_back(&event);
   }
   for (auto& [id, events] : out) {
-    std::stable_sort(
-        events.begin(), events.end(), [](const NaiveEvent* left, const NaiveEvent* right) {
-          return std::tie(left->writer, left->order) < std::tie(right->writer, right->order);
-        });
+    std::sort(events.begin(), events.end(), [](const NaiveEvent* left, const NaiveEvent* right) {
+      return std::tie(left->writer, left->order) < std::tie(right->writer, right->order);
+    });
   }
   return out;
 }

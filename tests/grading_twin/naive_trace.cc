@@ -72,9 +72,8 @@ void read_event(NaiveEvent event, std::uint32_t ignored_fields, Reading& reading
 }  // namespace
 
 NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
-  std::stable_sort(
-      inputs.begin(), inputs.end(),
-      [](const NaiveInput& left, const NaiveInput& right) { return left.name < right.name; });
+  std::sort(inputs.begin(), inputs.end(),
+            [](const NaiveInput& left, const NaiveInput& right) { return left.name < right.name; });
   NaiveTrace trace;
   Reading reading;
   event::Decoder decoder;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 
 #include "comparison.h"
@@ -66,8 +65,7 @@ std::vector<Planned> healthy_plan(SeededRandom& random, std::size_t invocations)
       continue;
     }
     say(0,
-        R"({"event":"authorization.decision","invocation_id":"@","tool":"a","decision":"allow","reason":"allowed","policy_version":"v1","decision_id":"d@"#})");
-    call.back().form.replace(call.back().form.find("d@"), 2, "d1");
+        R"({"event":"authorization.decision","invocation_id":"@","tool":"a","decision":"allow","reason":"allowed","policy_version":"v1","decision_id":"d1"#})");
     if (fate == 1) {
       say(0, R"({"event":"permit.unspent","invocation_id":"@","decision_id":"d1"#})");
       continue;
