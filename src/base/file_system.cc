@@ -83,6 +83,16 @@ class PosixAppendFile final : public AppendFile {
     if (::fstat(fd_.get(), &found) != 0) return system_error("cannot read the size", path_);
     return static_cast<std::uint64_t>(found.st_size);
   }
+  [[nodiscard]] Result<bool> stands_at(const std::string& path) const override {
+    struct stat own{};
+    if (::fstat(fd_.get(), &own) != 0) return system_error("cannot look at", path_);
+    struct stat found{};
+    if (::lstat(path.c_str(), &found) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return false;
+      return system_error("cannot look at", path);
+    }
+    return found.st_dev == own.st_dev && found.st_ino == own.st_ino;
+  }
 
  private:
   Descriptor fd_;

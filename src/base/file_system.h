@@ -27,6 +27,9 @@ class AppendFile {
   virtual Status sync() = 0;
   virtual Status truncate(std::uint64_t size) = 0;
   [[nodiscard]] virtual Result<std::uint64_t> size() const = 0;
+  /// Whether `path` leads, itself no link, to this very file: false once the file was removed or
+  /// moved, or another was put in its place.
+  [[nodiscard]] virtual Result<bool> stands_at(const std::string& path) const = 0;
 };
 
 /// A file open for reading from its start. Not thread-safe.

@@ -53,6 +53,30 @@ TEST_F(FileSystemTest, AppendsReadsAndTruncates) {
   EXPECT_EQ(*files_.read(path("log"), 100), "hello!");
 }
 
+TEST_F(FileSystemTest, AnOpenFileKnowsWhetherItStillStandsAtItsPath) {
+  namespace fs = std::filesystem;
+  const std::string log = path("log");
+  const std::string aside = path("aside");
+  const auto file = files_.open_append(log, OpenMode::kMustCreate);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(*(*file)->stands_at(log));
+  fs::rename(log, aside);
+  EXPECT_FALSE(*(*file)->stands_at(log)) << "nothing is there";
+  EXPECT_TRUE(*(*file)->stands_at(aside)) << "it moved";
+  write("log", "another");
+  EXPECT_FALSE(*(*file)->stands_at(log)) << "another is there";
+  EXPECT_FALSE(*(*file)->stands_at(log + "/below")) << "no way leads there";
+  fs::remove(log);
+  fs::create_symlink(aside, log);
+  EXPECT_FALSE(*(*file)->stands_at(log)) << "a link to it is there";
+  fs::remove(log);
+  fs::create_hard_link(aside, log);
+  EXPECT_TRUE(*(*file)->stands_at(log)) << "a second name of it";
+  fs::remove(log);
+  fs::remove(aside);
+  EXPECT_FALSE(*(*file)->stands_at(aside)) << "it has no name";
+}
+
 TEST_F(FileSystemTest, ReadsNoMoreThanAllowed) {
   write("f", std::string(200'000, 'x'));
   EXPECT_EQ(files_.read(path("f"), 200'000)->size(), 200'000U);

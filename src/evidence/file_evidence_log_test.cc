@@ -7,6 +7,8 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -370,6 +372,80 @@ TEST_F(OnDisk, WhatIsNoPlainFileIsDamage) {
   }
   EXPECT_EQ(tried, 3 * 2 * 3);
   EXPECT_TRUE(verify(files_, directory)->intact());
+}
+
+// REQ-EL-025: what is done to a live log's files from outside is noticed by the next commit, or by
+// closing, and nothing is acknowledged from then on.
+TEST_F(OnDisk, AFileTakenFromUnderALiveLogEndsIt) {
+  namespace fs = std::filesystem;
+  using Harm = std::function<void(const std::string& file, const std::string& writer)>;
+  const auto copy_over = [](const std::string& file, const std::string&) {
+    fs::copy_file(file, file + ".copy");
+    fs::rename(file + ".copy", file);
+  };
+  const std::pair<const char*, Harm> harms[] = {
+      {"removed", [](const std::string& file, const std::string&) { fs::remove(file); }},
+      {"moved", [](const std::string& file, const std::string&) { fs::rename(file, file + "x"); }},
+      {"replaced by its copy", copy_over},
+      {"replaced by a link to it",
+       [](const std::string& file, const std::string&) {
+         fs::rename(file, file + "x");
+         fs::create_symlink(file + "x", file);
+       }},
+      {"its directory moved",
+       [](const std::string&, const std::string& writer) { fs::rename(writer, writer + "x"); }},
+      {"its directory removed",
+       [](const std::string&, const std::string& writer) { fs::remove_all(writer); }},
+      {"cut", [](const std::string& file, const std::string&) { fs::resize_file(file, 3); }},
+      {"written to", [](const std::string& file,
+                        const std::string&) { std::ofstream(file, std::ios::app) << "more\n"; }},
+  };
+  const std::vector<Event> events{request("i")};
+  int number = 0;
+  for (const auto& [harm, harm_it] : harms) {
+    for (const std::string name : {"000001.jsonl", "000001.roots", "lock"}) {
+      const bool of_contents = std::string_view{harm} == "cut" || harm[0] == 'w';
+      if (of_contents && name == "lock") continue;  // Its contents mean nothing.
+      for (const bool full : {false, true}) {
+        const std::string where =
+            name + " " + harm +
+            (full ? ", the segment being full" : ", the segment not being full");
+        const std::string directory = root_ + "/" + std::to_string(++number);
+        const auto log = FileEvidenceLog::open(
+            files_, clock_, random_,
+            {.directory = directory, .max_segment_bytes = full ? 1 : kMaxSegmentBytes});
+        ASSERT_TRUE(log) << log.error().to_string();
+        ASSERT_TRUE((*log)->commit({events, 0})) << where;
+        const std::string writer = directory + "/writer-000001";
+        harm_it(writer + "/" + name, writer);
+        const Status first = (*log)->commit({events, 0});
+        ASSERT_FALSE(first) << where;
+        EXPECT_EQ(first.error().code, ErrorCode::kDataLoss) << where;
+        EXPECT_FALSE((*log)->commit({events, 0})) << where;
+        EXPECT_FALSE((*log)->append({events, 0})) << where;
+        EXPECT_FALSE((*log)->close()) << where;
+
+        const std::string unused = root_ + "/" + std::to_string(++number);
+        const auto closed = FileEvidenceLog::open(files_, clock_, random_, {.directory = unused});
+        ASSERT_TRUE(closed) << closed.error().to_string();
+        ASSERT_TRUE((*closed)->commit({events, 0}));
+        harm_it(unused + "/writer-000001/" + name, unused + "/writer-000001");
+        EXPECT_FALSE((*closed)->close()) << where;
+      }
+    }
+  }
+}
+
+// REQ-EL-025: contents of the lock file, and a second name of a file, harm nothing.
+TEST_F(OnDisk, WhatHarmsNoEventIsLetBe) {
+  const auto log = FileEvidenceLog::open(files_, clock_, random_, {.directory = root_});
+  ASSERT_TRUE(log) << log.error().to_string();
+  const std::string writer = root_ + "/writer-000001";
+  std::ofstream(writer + "/lock") << "text";
+  std::filesystem::create_hard_link(writer + "/000001.jsonl", root_ + "/second-name");
+  EXPECT_TRUE((*log)->commit({std::vector<Event>{request("i")}, 0}));
+  EXPECT_TRUE((*log)->close());
+  EXPECT_TRUE(verify(files_, root_)->intact());
 }
 
 // REQ-EL-004.

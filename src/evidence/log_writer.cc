@@ -1,6 +1,8 @@
 // Writing one writer's segments and roots.
 #include "evidence/log_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +14,26 @@ namespace {
 
 /// Numbers are taken by whoever renames first; losing this often means something else is wrong.
 constexpr int kMaxNumberTries = 1000;
+
+/// A file that was removed, moved, cut or replaced while it was open takes writes and syncs them,
+/// and keeps nothing that anyone will find.
+Status check_place(const AppendFile& file, const std::string& path) {
+  REMIT_TRY_ASSIGN(const bool stands, file.stands_at(path));
+  if (stands) return {};
+  return Error{ErrorCode::kDataLoss, "was removed, moved or replaced while the log was open", path};
+}
+
+Status check_place_and_size(const AppendFile& file, const std::string& path,
+                            std::uint64_t expected) {
+  REMIT_TRY(check_place(file, path));
+  REMIT_TRY_ASSIGN(const std::uint64_t size, file.size());
+  if (size == expected) return {};
+  return Error{
+      ErrorCode::kDataLoss,
+      fmt::format("has {} bytes where {} were written: it was cut or written to by another", size,
+                  expected),
+      path};
+}
 
 Result<std::uint64_t> highest_writer(FileSystem& files, const std::string& root) {
   REMIT_TRY_ASSIGN(const auto names, files.list(root));
@@ -46,7 +68,9 @@ Status LogWriter::take_number(const std::string& unborn) {
     header_.directory = writer_directory(++number);
     header_digest_ = header_.digest();
     // `replace` syncs the file and the directory, and with it the names made before.
-    REMIT_TRY(files_->replace(SegmentFiles(unborn, 1).roots, encode(header_)));
+    const std::string first_line = encode(header_);
+    roots_bytes_ = first_line.size();
+    REMIT_TRY(files_->replace(SegmentFiles(unborn, 1).roots, first_line));
     const Status renamed = files_->rename(unborn, path());
     if (renamed) return {};
     if (renamed.error().code != ErrorCode::kAlreadyExists) return renamed.error();
@@ -67,16 +91,24 @@ Result<LogWriter> LogWriter::resume(FileSystem& files, const std::string& root, 
   out.number_ = walked.end.segment;
   out.tree_ = std::move(walked.end.tree);
   out.bytes_ = walked.end.bytes;
+  out.roots_bytes_ = walked.end.roots_bytes;
   out.entries_ = walked.end.entries;
   REMIT_TRY(out.open_segment(OpenMode::kMustExist));
   return out;
 }
 
 Status LogWriter::open_segment(OpenMode mode) {
-  const SegmentFiles paths(path(), number_);
-  REMIT_TRY_ASSIGN(lines_, files_->open_append(paths.lines, mode));
-  REMIT_TRY_ASSIGN(roots_, files_->open_append(paths.roots, mode));
+  paths_ = SegmentFiles(path(), number_);
+  lock_path_ = path() + "/" + std::string{kLockName};
+  REMIT_TRY_ASSIGN(lines_, files_->open_append(paths_.lines, mode));
+  REMIT_TRY_ASSIGN(roots_, files_->open_append(paths_.roots, mode));
   return {};
+}
+
+Status LogWriter::check_files() const {
+  REMIT_TRY(check_place_and_size(*lines_, paths_.lines, bytes_));
+  REMIT_TRY(check_place_and_size(*roots_, paths_.roots, roots_bytes_));
+  return check_place(*lock_, lock_path_);
 }
 
 Status LogWriter::commit(std::string_view lines, RootsKind kind) {
@@ -89,6 +121,8 @@ Status LogWriter::commit(std::string_view lines, RootsKind kind) {
     at = end + 1;
   }
   REMIT_TRY(lines_->sync());
+  // Behind the sync, so that what is acknowledged was there when it had reached the disk.
+  REMIT_TRY(check_files());
   // Only now, so that a root never speaks of lines that are not on disk. Its own way to the disk is
   // not waited for: lines without a root are whole events all the same, and recovery makes it anew.
   return write_entry(kind);
@@ -100,10 +134,13 @@ Status LogWriter::write_entry(RootsKind kind) {
   entry.number = ++entries_;
   entry.extent = SegmentExtent{tree_.size(), bytes_, tree_.root()};
   if (ends_segment(kind)) entry.chain = chain_value(header_digest_, entry.extent);
-  return roots_->append(bytes_of(encode(entry)));
+  const std::string line = encode(entry);
+  roots_bytes_ += line.size();
+  return roots_->append(bytes_of(line));
 }
 
 Status LogWriter::rotate() {
+  REMIT_TRY(check_files());  // For the last time for this segment.
   RootsHeader next = header_;
   next.first_seq = next_seq();
   next.previous = header_.segment;
@@ -116,7 +153,8 @@ Status LogWriter::rotate() {
   std::unique_ptr<AppendFile> full = std::move(roots_);
   ++number_;
   REMIT_TRY(open_segment(OpenMode::kMustCreate));
-  REMIT_TRY(roots_->append(bytes_of(encode(next))));
+  const std::string first_line = encode(next);
+  REMIT_TRY(roots_->append(bytes_of(first_line)));
   REMIT_TRY(roots_->sync());
   REMIT_TRY(files_->sync_directory(path()));
   std::swap(full, roots_);
@@ -128,6 +166,7 @@ Status LogWriter::rotate() {
   header_digest_ = header_.digest();
   tree_ = MerkleTree{};
   bytes_ = 0;
+  roots_bytes_ = first_line.size();
   entries_ = 0;
   return {};
 }
@@ -135,12 +174,12 @@ Status LogWriter::rotate() {
 Status LogWriter::close() {
   REMIT_TRY(write_entry(RootsKind::kClosed));
   REMIT_TRY(roots_->sync());
+  REMIT_TRY(check_files());
   // Without its lock file a log is known to be closed; a lock that comes back after a loss of power
   // only makes the next opener look.
-  const Status removed = files_->remove(path() + "/" + std::string{kLockName});
+  Status removed = files_->remove(lock_path_);
   lock_.reset();
-  if (!removed && removed.error().code != ErrorCode::kNotFound) return removed.error();
-  return {};
+  return removed;
 }
 
 }  // namespace remit::evidence

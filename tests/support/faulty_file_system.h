@@ -254,6 +254,12 @@ class FaultyFileSystem final : public FileSystem {
       REMIT_TRY(files_.step(path_));
       return static_cast<std::uint64_t>(node_->now.size());
     }
+    [[nodiscard]] Result<bool> stands_at(const std::string& path) const override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path));
+      const Result<NodePtr> found = files_.file(path);
+      return found && *found == node_;
+    }
     bool holds_lock = false;
 
    private:
