@@ -288,6 +288,28 @@ TEST_F(FileEvidenceLogTest, LivingWritersStandSideBySide) {
   expect_intact();
 }
 
+// A writer of the number 0 would be seen by no one.
+TEST_F(FileEvidenceLogTest, ANumberWithoutASuccessorIsRefused) {
+  const std::pair<const char*, bool> cases[] = {
+      {"writer-18446744073709551615", false}, {"writer-18446744073709551614", false},
+      {"writer-18446744073709550616", false}, {"writer-18446744073709550615", true},
+      {"writer-18446744073709551616", true},  // No number that we know: nobody's folder.
+  };
+  for (const auto& [name, is_taken] : cases) {
+    testing::FaultyFileSystem files;
+    ASSERT_TRUE(files.make_directory(kRoot));
+    ASSERT_TRUE(files.make_directory(std::string{kRoot} + "/" + name));
+    const auto log = FileEvidenceLog::open(files, clock_, random_, {.directory = kRoot});
+    ASSERT_EQ(log.has_value(), is_taken) << name;
+    if (log) {
+      EXPECT_NE((*log)->directory(), "writer-000000") << name;
+      continue;
+    }
+    EXPECT_EQ(log.error().code, ErrorCode::kLimitExceeded) << name;
+    EXPECT_EQ(log.error().where, std::string{kRoot} + "/" + name);
+  }
+}
+
 TEST_F(FileEvidenceLogTest, AMissingParentIsNamed) {
   const auto log =
       FileEvidenceLog::open(files_, clock_, random_, {.directory = "/no/such/evidence"});

@@ -64,6 +64,10 @@ Result<LogWriter> LogWriter::create(FileSystem& files, Random& random, const std
 
 Status LogWriter::take_number(const std::string& unborn) {
   REMIT_TRY_ASSIGN(std::uint64_t number, highest_writer(*files_, root_));
+  if (number > UINT64_MAX - kMaxNumberTries) {
+    return Error{ErrorCode::kLimitExceeded, "no number is left for a new writer",
+                 root_ + "/" + writer_directory(number)};
+  }
   for (int tries = 0; tries < kMaxNumberTries; ++tries) {
     header_.directory = writer_directory(++number);
     header_digest_ = header_.digest();

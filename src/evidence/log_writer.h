@@ -22,7 +22,8 @@ namespace remit::evidence {
 class LogWriter {
  public:
   /// Makes the next writer's directory in `root` (which exists), with its lock held and its first
-  /// segment begun, durable on return.
+  /// segment begun, durable on return. Errors: `limit_exceeded` where the numbers are used up,
+  /// which takes a directory that someone made by hand; those of the file system.
   static Result<LogWriter> create(FileSystem& files, Random& random, const std::string& root,
                                   std::uint64_t max_segment_bytes);
   /// Goes on where `walked` ended, undamaged and unclosed. The caller holds the log's lock and has
