@@ -95,6 +95,7 @@ std::string make_world(const std::filesystem::path& folder, const std::string& s
       "@id(\"echo\") permit (principal, action == Action::\"echo\", resource)\n"
       "when { principal.tenant == resource.tenant };\n");
   put(folder / "digest.key", std::string(32, 'k'));
+  std::filesystem::permissions(folder / "digest.key", std::filesystem::perms(0600));
   put(folder / "remit.yaml",
       "config: remit.config/1\nbundle: bundle\nidentity:\n  pinned: {principal: {subject: me, "
       "tenant: "

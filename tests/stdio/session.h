@@ -67,10 +67,11 @@ class SessionFolder {
       folder_.put(entry.path().lexically_relative(world).string(), text);
     }
     folder_.put("digest.key", "0123456789abcdef0123456789abcdef");
-    // The tests may run under a mask that lets a group write, which is refused here.
+    // The tests may run under any mask; what others may write is refused, and a key that they may
+    // read.
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
       std::filesystem::permissions(
-          entry.path(), std::filesystem::perms::group_write | std::filesystem::perms::others_write,
+          entry.path(), std::filesystem::perms::group_all | std::filesystem::perms::others_all,
           std::filesystem::perm_options::remove);
     }
   }
