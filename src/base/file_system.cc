@@ -50,6 +50,20 @@ Descriptor open_file(const std::string& path, int flags) {
   return Descriptor{fd};
 }
 
+/// Opens for writing what can be written without anyone at its other end: opening a pipe would wait
+/// for its reader.
+Result<Descriptor> open_to_write(const std::string& path, int flags) {
+  Descriptor fd = open_file(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags);
+  if (!fd.valid() && errno != ENXIO) return system_error("cannot open", path);
+  struct stat found{};
+  if (fd.valid() && ::fstat(fd.get(), &found) != 0) return system_error("cannot look at", path);
+  // Without a reader a pipe, and any socket, does not even open.
+  if (!fd.valid() || S_ISFIFO(found.st_mode)) {
+    return Error{ErrorCode::kInvalidInput, "is a pipe or a socket, not a file", path};
+  }
+  return fd;
+}
+
 Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
@@ -171,11 +185,10 @@ Result<std::unique_ptr<ReadFile>> PosixFileSystem::open_read(const std::string& 
 
 Result<std::unique_ptr<AppendFile>> PosixFileSystem::open_append(const std::string& path,
                                                                  OpenMode mode) {
-  int flags = O_WRONLY | O_APPEND | O_NOFOLLOW;
+  int flags = O_APPEND;
   if (mode != OpenMode::kMustExist) flags |= O_CREAT;
   if (mode == OpenMode::kMustCreate) flags |= O_EXCL;
-  Descriptor fd = open_file(path, flags);
-  if (!fd.valid()) return system_error("cannot open", path);
+  REMIT_TRY_ASSIGN(Descriptor fd, open_to_write(path, flags));
   return std::unique_ptr<AppendFile>(std::make_unique<PosixAppendFile>(std::move(fd), path));
 }
 
@@ -258,8 +271,7 @@ Result<FileInfo> PosixFileSystem::info(const std::string& path) {
 }
 
 Result<std::unique_ptr<AppendFile>> PosixFileSystem::lock(const std::string& path) {
-  Descriptor fd = open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
-  if (!fd.valid()) return system_error("cannot open", path);
+  REMIT_TRY_ASSIGN(Descriptor fd, open_to_write(path, O_CREAT));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return Error{ErrorCode::kFailedPrecondition, "in use by another process", path};

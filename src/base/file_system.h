@@ -56,15 +56,17 @@ enum class OpenMode : std::uint8_t { kMustExist, kMayCreate, kMustCreate };
 
 /// The operations that Remit needs. Paths are UTF-8. Implementations are thread-safe. Every error
 /// names the path in `where`. Codes: `not_found`, `already_exists`, `limit_exceeded` (file larger
-/// than asked for), `unavailable` (anything else the system says).
+/// than asked for), `invalid_input` (a directory, or a pipe, where a file is meant),
+/// `unavailable` (anything else the system says).
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  /// The whole file, at most `max_bytes`.
+  /// The whole file, at most `max_bytes`. A pipe is read to its end.
   virtual Result<std::string> read(const std::string& path, std::uint64_t max_bytes) = 0;
-  /// Opens for reading piece by piece, whatever the size.
+  /// Opens for reading piece by piece, whatever the size. A pipe waits for its writer.
   virtual Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) = 0;
-  /// Opens for appending; created files have mode 0600.
+  /// Opens for appending; created files have mode 0600. A pipe is `invalid_input`: nothing waits
+  /// for its reader.
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path,
                                                           OpenMode mode) = 0;
   /// Writes `bytes` beside `path`, syncs, and renames over it: readers see the old or the new,
@@ -82,7 +84,8 @@ class FileSystem {
   /// Does not follow a link at the end of `path`.
   virtual Result<FileInfo> info(const std::string& path) = 0;
   /// Takes an exclusive advisory lock on `path` (made if absent), held until the returned file is
-  /// destroyed; it falls with the process. `failed_precondition` if another process holds it.
+  /// destroyed; it falls with the process. `failed_precondition` if another process holds it,
+  /// `invalid_input` for a pipe.
   virtual Result<std::unique_ptr<AppendFile>> lock(const std::string& path) = 0;
 };
 

@@ -1,6 +1,7 @@
 // The machine's file system: what each operation does, and what each error is called.
 #include "base/file_system.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +112,25 @@ TEST_F(FileSystemTest, NamesTheErrors) {
   EXPECT_EQ(files_.sync_directory(path("file")).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(files_.lock(path("none/lock")).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(files_.replace(path("none/x"), "y").error().code, ErrorCode::kNotFound);
+}
+
+// Opening a pipe would wait for who opens its other end, for ever.
+TEST_F(FileSystemTest, PipesAreNeitherLockedNorAppendedTo) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const auto refuses = [&] {
+    EXPECT_EQ(files_.lock(path("pipe")).error().code, ErrorCode::kInvalidInput);
+    for (const OpenMode mode : {OpenMode::kMustExist, OpenMode::kMayCreate}) {
+      const auto opened = files_.open_append(path("pipe"), mode);
+      ASSERT_FALSE(opened);
+      EXPECT_EQ(opened.error().code, ErrorCode::kInvalidInput);
+      EXPECT_EQ(opened.error().where, path("pipe"));
+    }
+  };
+  refuses();
+  const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  refuses();
+  ::close(reader);
 }
 
 TEST_F(FileSystemTest, AFullDeviceIsUnavailable) {

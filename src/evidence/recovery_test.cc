@@ -3,6 +3,7 @@
 #include "evidence/recovery.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -288,6 +289,36 @@ TEST(Recovery, LeavesADamagedLogAsItIs) {
   EXPECT_EQ(files.read(path, 10'000).value(), bytes);
   EXPECT_TRUE(files.info("/evidence/writer-000001/lock"));
   EXPECT_FALSE(verify(files, kRoot)->intact());
+}
+
+// A pipe in a dead writer's directory would hold up every start for ever.
+TEST(Recovery, APipeInAFilesPlaceHoldsNothingUp) {
+  namespace fs = std::filesystem;
+  std::string root = (fs::temp_directory_path() / "remit-pipes-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  PosixFileSystem files;
+  const testing::FakeClock clock;
+  testing::SeededRandom random(8);
+  const auto alive = FileEvidenceLog::open(files, clock, random, {.directory = root + "/alive"});
+  ASSERT_TRUE(alive) << alive.error().to_string();
+  ASSERT_TRUE((*alive)->commit({std::vector<Event>{request("i")}, 0}));
+  for (const std::string name : {"lock", "000001.jsonl", "000001.roots", "000001.torn"}) {
+    const std::string dead = root + "/dead-" + name;
+    fs::copy(root + "/alive", dead, fs::copy_options::recursive);
+    fs::permissions(dead, fs::perms::owner_all);
+    const std::string writer = dead + "/writer-000001";
+    std::ofstream(writer + "/000001.jsonl", std::ios::app) << "torn";
+    fs::remove(writer + "/" + name);
+    ASSERT_EQ(::mkfifo((writer + "/" + name).c_str(), 0600), 0);
+    const auto log = FileEvidenceLog::open(files, clock, random, {.directory = dead});
+    ASSERT_TRUE(log) << log.error().to_string();
+    ASSERT_EQ((*log)->recovered().size(), 1U) << name;
+    const Recovered& one = (*log)->recovered()[0];
+    EXPECT_TRUE(one.damage || one.error) << name << " is reported";
+    EXPECT_TRUE((*log)->commit({std::vector<Event>{request("i")}, 0})) << name;
+    EXPECT_TRUE(verify(files, dead)) << name;
+  }
+  fs::remove_all(root);
 }
 
 /// Commits from several threads and writes each acknowledged id to `promises`, until killed.
