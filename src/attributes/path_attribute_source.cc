@@ -68,6 +68,18 @@ Error nothing_there() {
   return Error{ErrorCode::kNotFound, "nothing is at the path"};
 }
 
+/// Not `unavailable`: the same path will be no better later.
+Error unrecordable() {
+  return {ErrorCode::kNotFound, "the canonical path is none that a record can carry"};
+}
+
+/// Whether `path` can be a canonical id: short enough, UTF-8, and without control characters.
+bool is_recordable(std::string_view path) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return path.size() <= kMaxIdBytes && std::none_of(path.begin(), path.end(), is_control) &&
+         !first_invalid_utf8(path);
+}
+
 /// What a system call's failure on a name means.
 Error walk_error() {
   const int error = errno;
@@ -137,10 +149,7 @@ class Walk {
   }
 
   Status keep(const std::string& name) {
-    if (name.size() + 1 > bytes_left_) {
-      return Error{ErrorCode::kLimitExceeded,
-                   fmt::format("a canonical path of more than {} bytes", kMaxIdBytes)};
-    }
+    if (name.size() + 1 > bytes_left_) return unrecordable();
     bytes_left_ -= name.size() + 1;
     names_.push_back(name);
     return {};
@@ -201,6 +210,13 @@ Result<std::unique_ptr<PathAttributeSource>> PathAttributeSource::open(
                  fmt::format("cannot use the root: {}", ::strerrordesc_np(error.value())),
                  options.root};
   }
+  if (!is_recordable(root.string())) {
+    return Error{ErrorCode::kInvalidInput,
+                 fmt::format("the root has a canonical path of more than {} bytes, or one that is "
+                             "not UTF-8 or has control characters: no record can carry it",
+                             kMaxIdBytes),
+                 options.root};
+  }
   return std::unique_ptr<PathAttributeSource>(
       new PathAttributeSource(options, root.string(), clock));
 }
@@ -248,9 +264,7 @@ Result<access::Resource> PathAttributeSource::resolve(const ResourceQuery& query
   }
   const std::string relative = fmt::format("{}", fmt::join(walk.names(), "/"));
   out.id = relative.empty() ? root_ : fmt::format("{}/{}", root_ == "/" ? "" : root_, relative);
-  if (first_invalid_utf8(out.id)) {
-    return Error{ErrorCode::kDataLoss, "the canonical path is not UTF-8", options_.source};
-  }
+  if (!is_recordable(out.id)) return in_place(options_.source, unrecordable());
   out.attributes = {{"exists", walk.exists()}, {"path", relative.empty() ? "." : relative}};
   return out;
 }

@@ -30,15 +30,15 @@ struct PathSourceOptions {
 /// through the boundary alone are held by it. Names are bytes, compared as such. Thread-safe.
 class PathAttributeSource final : public AttributeSource {
  public:
-  /// Errors: `not_found` or `unavailable` for a root that is not there or no directory. `clock`
-  /// outlives the source.
+  /// Errors: `not_found` or `unavailable` for a root that is not there or no directory,
+  /// `invalid_input` for one whose own path no record can carry. `clock` outlives the source.
   static Result<std::unique_ptr<PathAttributeSource>> open(const PathSourceOptions& options,
                                                            const Clock& clock);
 
   /// Errors: `not_found` for a path that means nothing, and for one that leads out of the root,
-  /// which the message tells apart and the caller must not; `limit_exceeded` for a canonical path
-  /// beyond kMaxIdBytes; `data_loss` for a name that is not UTF-8; `unavailable` for a root that
-  /// has gone or cannot be read. A disk that does not answer cannot be interrupted.
+  /// or has a canonical path that no record can carry (beyond kMaxIdBytes, not UTF-8, or with
+  /// control characters), which the message tells apart and the caller must not; `unavailable` for
+  /// a root that has gone or cannot be read. A disk that does not answer cannot be interrupted.
   [[nodiscard]] Result<access::Resource> resolve(const ResourceQuery& query) const override;
 
  private:

@@ -176,25 +176,24 @@ TEST_F(PathAttributeSourceTest, RevisionFollowsTheFile) {
   EXPECT_NE(resolve(*source, "a.txt")->revision, longer);
 }
 
-TEST_F(PathAttributeSourceTest, BoundsTheCanonicalPath) {
+// Neither will ever be better, so that the caller is not told to try again.
+TEST_F(PathAttributeSourceTest, WhatNoRecordCanCarryIsNotFound) {
   const auto source = open(folder_.path("root"));
-  std::string path;
+  const std::string unrecordable = "the canonical path is none that a record can carry";
+  std::string deep;
   for (int i = 0; i < 20; ++i) {
-    path += "twelve-bytes/";
-    fs::create_directories(folder_.path("root/" + path));
+    deep += "twelve-bytes/";
+    fs::create_directories(folder_.path("root/" + deep));
   }
-  const auto found = resolve(*source, path);
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, ErrorCode::kLimitExceeded);
-}
-
-TEST_F(PathAttributeSourceTest, NamesThatAreNotUtf8ReachNoRecord) {
-  const auto source = open(folder_.path("root"));
+  const std::size_t left = kMaxIdBytes - folder_.path("root/").size();
+  const std::string longest(left, 'x');
+  EXPECT_EQ(meaning(*source, longest), "-" + longest);
+  folder_.put("root/line\nbreak", "x");
   folder_.put("root/bad\xff", "x");
   link("bad\xff", "root/to_bad");
-  const auto found = resolve(*source, "to_bad");
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, ErrorCode::kDataLoss);
+  const std::string paths[] = {deep,      longest + "x",      "line\nbreak", "new\tname",
+                               "del\x7f", "./sub/../new\x01", "to_bad",      "new\xff"};
+  for (const std::string& path : paths) EXPECT_EQ(meaning(*source, path), unrecordable) << path;
 }
 
 TEST_F(PathAttributeSourceTest, RootsThatAreNone) {
@@ -205,6 +204,11 @@ TEST_F(PathAttributeSourceTest, RootsThatAreNone) {
   };
   EXPECT_EQ(said(folder_.path("missing")).code, ErrorCode::kNotFound);
   EXPECT_EQ(said(folder_.path("root/a.txt")).message, "the root is not a directory");
+  for (const std::string& name :
+       {std::string(250, 'x'), std::string("two\nlines"), std::string("\xff")}) {
+    fs::create_directory(folder_.path(name));
+    EXPECT_EQ(said(folder_.path(name)).code, ErrorCode::kInvalidInput) << name;
+  }
 
   const auto source = open(folder_.path("root"));
   fs::rename(folder_.path("root"), folder_.path("moved"));
