@@ -54,10 +54,14 @@ int run_evidence_verify(const Arguments& arguments, World& world) {
     }
     kept = std::move(*head);
   }
-  const Result<evidence::VerifyReport> report =
-      evidence::verify(world.files, arguments.positionals().front(), kept);
+  const std::string& directory = arguments.positionals().front();
+  const Result<evidence::VerifyReport> report = evidence::verify(world.files, directory, kept);
   if (!report) {
     complain(world, report.error());
+    return kExitBadInput;
+  }
+  if (report->writers.empty() && report->intact()) {
+    complain(world, without_writers(directory));
     return kExitBadInput;
   }
   return print(world, report_text(*report), report->intact() ? kExitOk : kExitFailed);
@@ -69,6 +73,10 @@ int run_evidence_show(const Arguments& arguments, World& world) {
       evidence::list_segments(world.files, directory);
   if (!writers) {
     complain(world, writers.error());
+    return kExitBadInput;
+  }
+  if (writers->empty()) {
+    complain(world, without_writers(directory));
     return kExitBadInput;
   }
   std::vector<trace::Input> inputs;

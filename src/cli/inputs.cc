@@ -27,8 +27,7 @@ Status open_directory(World& world, const std::string& directory,
   REMIT_TRY_ASSIGN(const std::vector<evidence::WriterSegments> writers,
                    evidence::list_segments(world.files, directory));
   if (writers.empty() && report.writers.empty() && !report.damage) {
-    return Error{ErrorCode::kInvalidInput,
-                 "is not an evidence directory: no writer has a folder in it", directory};
+    return without_writers(directory);
   }
   for (const evidence::WriterSegments& writer : writers) {
     out.inputs.push_back(
@@ -60,6 +59,11 @@ Status read_file(ReadFile& file, const std::string& name, event::Decoder& decode
 }
 
 }  // namespace
+
+Error without_writers(const std::string& directory) {
+  return {ErrorCode::kInvalidInput, "is not an evidence directory: no writer has a folder in it",
+          directory};
+}
 
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
                                       const std::optional<evidence::Head>& head) {

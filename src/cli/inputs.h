@@ -21,6 +21,9 @@ namespace remit::cli {
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
                                       const std::optional<evidence::Head>& head = std::nullopt);
 
+/// What is wrong with a directory in which no writer has a folder.
+Error without_writers(const std::string& directory);
+
 /// Reads `inputs` to their end and gives each event, with the line it stood on, to `take`, and each
 /// line that is no event to `refuse`. Errors: those of opening and reading, and what `take`
 /// returns.
