@@ -11,6 +11,8 @@ namespace remit::grading {
 ByVerdict<Value> Judge::judge(const CallView& call, const Assignment& assignment) {
   call_ = &call;
   assignment_ = &assignment;
+  requests_.reset(call.requests);
+  decisions_.reset(call.decisions);
   const std::size_t before = findings_.size();
   for (const Verdict verdict : kVerdicts) verdicts_[verdict] = Value::kPassed;
   const bool is_planned = assignment.of_case != nullptr || assignment.is_judged_by_ids;
@@ -64,6 +66,11 @@ void Judge::add_at(Code code, Told expected, Told recorded, std::vector<Position
 Judge::Told Judge::recorded(Ref ref) const {
   if (ref == 0) return std::nullopt;
   return std::string(store_.text(ref));
+}
+
+const EventRecord* Judge::first_of_writer(const Events& events, std::uint32_t writer) const {
+  const Range own = range_of_writer(store_, events, writer);
+  return own.is_empty() ? nullptr : events[own.from];
 }
 
 // The word of a decision or an outcome as it was written.
@@ -123,20 +130,15 @@ void Judge::judge_decisions() {
         std::to_string(call.decisions.size()) + " decisions", call.decisions);
   }
   for (const EventRecord* decision : call.decisions) {
-    const auto is_own = [&](const EventRecord* event) { return event->writer == decision->writer; };
-    const auto first = std::find_if(call.decisions.begin(), call.decisions.end(), is_own);
-    const auto request = std::find_if(call.requests.begin(), call.requests.end(), is_own);
-    const bool is_first = *first == decision;
-    if (is_first && request != call.requests.end() && stands_before(*decision, **request)) {
+    const EventRecord* request = first_of_writer(call.requests, decision->writer);
+    if (request != nullptr && stands_before(*decision, *request) &&
+        is_first_of_writer(call.decisions, *decision)) {
       add(Code::kDecisionBeforeRequest, "request, decision", "decision, request",
-          {decision, *request});
+          {decision, request});
     }
-    const auto is_for = [&](const EventRecord* asked) {
-      return store_.agree(*asked, *decision, Fact::kTool) &&
-             store_.agree(*asked, *decision, Fact::kArgsDigest);
-    };
+    const Sought same_call = {decision, kToolFact | kArgsFact};
     if (!call.requests.empty() &&
-        std::none_of(call.requests.begin(), call.requests.end(), is_for)) {
+        requests_.first(same_call, {0, call.requests.size()}) == EventIndex::kNone) {
       const EventRecord& asked = *call.requests.front();
       const Fact fact =
           store_.agree(asked, *decision, Fact::kTool) ? Fact::kArgsDigest : Fact::kTool;

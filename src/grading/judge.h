@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "grading/call_view.h"
+#include "grading/event_index.h"
 #include "grading/grade.h"
 #include "grading/manifest.h"
 #include "grading/run_facts.h"
@@ -30,7 +31,12 @@ class Judge {
  public:
   Judge(const RecordStore& store, const RunFacts& facts, const Manifest* manifest,
         std::vector<Finding>& findings)
-      : store_(store), facts_(facts), manifest_(manifest), findings_(findings) {}
+      : store_(store),
+        facts_(facts),
+        manifest_(manifest),
+        findings_(findings),
+        requests_(store),
+        decisions_(store) {}
 
   /// Appends what is wrong with `call` and returns its verdicts.
   ByVerdict<Value> judge(const CallView& call, const Assignment& assignment);
@@ -52,18 +58,26 @@ class Judge {
   void judge_counts();
   void judge_start(const EventRecord& start);
   void judge_cited_start(const EventRecord& start);
-  void judge_uncited_start(const EventRecord& start);
-  void judge_rival_decisions(const EventRecord& start);
-  void judge_unordered_start(const EventRecord& start);
+  void judge_uncited_start(const EventRecord& start, const Range& own);
+  void judge_rival_decisions(const EventRecord& start, const Range& own);
+  void judge_unordered_start(const EventRecord& start, const Range& own);
   void judge_governing(const EventRecord& start, const EventRecord& decision);
   void judge_finishes();
   void judge_effects();
   void judge_planning();
   void mark_consequences(std::size_t from);
 
-  [[nodiscard]] bool is_covered_by_unspent() const;
-  [[nodiscard]] bool cites(const EventRecord& start, const EventRecord& decision) const;
-  [[nodiscard]] const EventRecord* decision_behind(const EventRecord& start) const;
+  [[nodiscard]] bool is_covered_by_unspent();
+  // `own` are the decisions of the start's writer.
+  [[nodiscard]] const EventRecord* decision_behind(const EventRecord& start, const Range& own);
+  [[nodiscard]] const EventRecord* first_elsewhere(const Sought& sought, const Range& own);
+  [[nodiscard]] const EventRecord* last_elsewhere(const Sought& sought, const Range& own);
+  [[nodiscard]] Range all_decisions() const { return {0, call_->decisions.size()}; }
+  [[nodiscard]] const EventRecord* first_of_writer(const Events& events,
+                                                   std::uint32_t writer) const;
+  [[nodiscard]] bool is_first_of_writer(const Events& events, const EventRecord& event) const {
+    return first_of_writer(events, event.writer) == &event;
+  }
   [[nodiscard]] Told recorded(Ref ref) const;
   [[nodiscard]] Told word_of(const EventRecord& event) const;
   void add_at(Code code, Told expected, Told recorded, std::vector<Position> positions,
@@ -81,6 +95,8 @@ class Judge {
   const RunFacts& facts_;
   const Manifest* manifest_;
   std::vector<Finding>& findings_;
+  EventIndex requests_;   // of the call
+  EventIndex decisions_;  // of the call
   const CallView* call_ = nullptr;
   const Assignment* assignment_ = nullptr;
   ByVerdict<Value> verdicts_;

@@ -12,18 +12,20 @@ std::string counted(std::size_t number, std::string_view one, std::string_view m
   return std::to_string(number).append(" ").append(number == 1 ? one : many);
 }
 
+auto begin_of(const Events& events, const Range& range) {
+  return events.begin() + static_cast<std::ptrdiff_t>(range.from);
+}
+auto end_of(const Events& events, const Range& range) {
+  return events.begin() + static_cast<std::ptrdiff_t>(range.to);
+}
+
 }  // namespace
 
 // REQ-GR-047: an unspent permit names an allow of the invocation, or none.
-bool Judge::is_covered_by_unspent() const {
+bool Judge::is_covered_by_unspent() {
   return std::any_of(call_->unspent.begin(), call_->unspent.end(), [&](const EventRecord* unspent) {
-    const std::string_view cited = store_.text(unspent->fact(Fact::kDecisionId));
-    return cited.empty() ||
-           std::any_of(call_->decisions.begin(), call_->decisions.end(),
-                       [&](const EventRecord* decision) {
-                         return decision->decision == DecisionWord::kAllow &&
-                                store_.text(decision->fact(Fact::kDecisionId)) == cited;
-                       });
+    return unspent->fact(Fact::kDecisionId) == 0 ||
+           decisions_.first({unspent, 0, true, kAllowWord}, all_decisions()) != EventIndex::kNone;
   });
 }
 
@@ -74,50 +76,48 @@ void Judge::add_start_and_decision(Code code, const EventRecord& start, const Ev
 
 // REQ-GR-032 and 045: a start stands before the decision that it cites, or the first start of a
 // writer before its first decision.
-const EventRecord* Judge::decision_behind(const EventRecord& start) const {
-  const CallView& call = *call_;
-  const auto is_own = [&](const EventRecord* event) { return event->writer == start.writer; };
-  for (const EventRecord* decision : call.decisions) {
-    if (stands_before(start, *decision) && cites(start, *decision)) return decision;
+const EventRecord* Judge::decision_behind(const EventRecord& start, const Range& own) {
+  const Events& decisions = call_->decisions;
+  const auto next =
+      std::partition_point(begin_of(decisions, own), end_of(decisions, own),
+                           [&](const EventRecord* event) { return event->key() <= start.key(); });
+  const Range behind = {static_cast<std::size_t>(next - decisions.begin()), own.to};
+  if (behind.is_empty()) return nullptr;
+  if (start.fact(Fact::kDecisionId) != 0) {
+    const std::size_t cited = decisions_.first({&start, 0, true}, behind);
+    if (cited != EventIndex::kNone) return decisions[cited];
   }
-  if (*std::find_if(call.starts.begin(), call.starts.end(), is_own) != &start) return nullptr;
-  const auto first = std::find_if(call.decisions.begin(), call.decisions.end(), is_own);
-  return first != call.decisions.end() && stands_before(start, **first) ? *first : nullptr;
-}
-
-bool Judge::cites(const EventRecord& start, const EventRecord& decision) const {
-  const std::string_view cited = store_.text(start.fact(Fact::kDecisionId));
-  return !cited.empty() && store_.text(decision.fact(Fact::kDecisionId)) == cited;
+  return behind.from == own.from && is_first_of_writer(call_->starts, start) ? *next : nullptr;
 }
 
 void Judge::judge_start(const EventRecord& start) {
-  if (const EventRecord* behind = decision_behind(start); behind != nullptr) {
+  const Range own = range_of_writer(store_, call_->decisions, start.writer);
+  if (const EventRecord* behind = decision_behind(start, own); behind != nullptr) {
     add(Code::kStartBeforeDecision, "decision, start", "start, decision", {&start, behind});
   }
   if (start.fact(Fact::kDecisionId) != 0) {
     judge_cited_start(start);
   } else {
-    judge_uncited_start(start);
+    judge_uncited_start(start, own);
   }
 }
 
-// REQ-GR-040 and 045: what it cites governs it, in whichever log that stands.
+// REQ-GR-040 and 045: what it cites governs it, in whichever log that stands. However many
+// decisions bear the id, a code is found once (REQ-GR-014), with the first of them.
 void Judge::judge_cited_start(const EventRecord& start) {
-  bool is_cited = false;
-  for (const EventRecord* decision : call_->decisions) {
-    if (!cites(start, *decision)) continue;
-    is_cited = true;
-    if (store_.applies(*decision, start)) {
-      judge_governing(start, *decision);
-    } else {
-      add_start_and_decision(Code::kDecisionNotApplicable, start, *decision,
-                             "a decision for this call", "a decision for another");
-    }
-  }
-  if (!is_cited) {
+  if (decisions_.first({&start, 0, true}, all_decisions()) == EventIndex::kNone) {
     add(Code::kStartCitesNoDecision, std::nullopt, recorded(start.fact(Fact::kDecisionId)),
         {&start});
+    return;
   }
+  for (const unsigned word : {kDenyWord, kOtherWord}) {
+    const std::size_t cited = decisions_.first({&start, kCallFacts, true, word}, all_decisions());
+    if (cited != EventIndex::kNone) judge_governing(start, *call_->decisions[cited]);
+  }
+  const std::size_t other = decisions_.first_cited_of_other_call(start);
+  if (other == EventIndex::kNone) return;
+  add_start_and_decision(Code::kDecisionNotApplicable, start, *call_->decisions[other],
+                         "a decision for this call", "a decision for another");
 }
 
 // What governs a start must be an allow.
@@ -130,72 +130,70 @@ void Judge::judge_governing(const EventRecord& start, const EventRecord& decisio
 }
 
 // REQ-GR-041 to 043, and REQ-GR-031 where only another writer decided.
-void Judge::judge_uncited_start(const EventRecord& start) {
-  const CallView& call = *call_;
-  const EventRecord* governing = nullptr;
-  const EventRecord* earlier = nullptr;
-  bool is_elsewhere = false;
-  for (const EventRecord* decision : call.decisions) {
-    is_elsewhere |= decision->writer != start.writer;
-    if (!stands_before(*decision, start)) continue;
-    earlier = decision;
-    if (store_.applies(*decision, start)) governing = decision;
-  }
-  if (governing != nullptr) {
-    judge_governing(start, *governing);
-    if (governing->decision == DecisionWord::kAllow) judge_rival_decisions(start);
-  } else if (earlier != nullptr) {
-    add_start_and_decision(Code::kDecisionNotApplicable, start, *earlier,
+void Judge::judge_uncited_start(const EventRecord& start, const Range& own) {
+  const Events& decisions = call_->decisions;
+  const auto next =
+      std::partition_point(begin_of(decisions, own), end_of(decisions, own),
+                           [&](const EventRecord* event) { return event->key() < start.key(); });
+  const Range earlier = {own.from, static_cast<std::size_t>(next - decisions.begin())};
+  const std::size_t governing = decisions_.last({&start, kCallFacts}, earlier);
+  if (governing != EventIndex::kNone) {
+    judge_governing(start, *decisions[governing]);
+    if (decisions[governing]->decision == DecisionWord::kAllow) judge_rival_decisions(start, own);
+  } else if (!earlier.is_empty()) {
+    add_start_and_decision(Code::kDecisionNotApplicable, start, *decisions[earlier.to - 1],
                            "a decision for this call", "a decision for another");
-  } else if (is_elsewhere) {
-    judge_unordered_start(start);
+  } else if (own.to - own.from < decisions.size()) {
+    judge_unordered_start(start, own);
   } else {
     add(Code::kStartWithoutAllow, "allow", "no allow", {&start});
   }
 }
 
-// REQ-GR-048: what another writer decided may have come between the allow and the start.
-void Judge::judge_rival_decisions(const EventRecord& start) {
-  for (const EventRecord* decision : call_->decisions) {
-    const bool is_rival = decision->writer != start.writer &&
-                          decision->decision != DecisionWord::kAllow &&
-                          store_.applies(*decision, start);
-    if (!is_rival) continue;
-    add_start_and_decision(Code::kOrderUnknown, start, *decision, "decision_id", "no decision_id");
-    return;
+// The first or last decision sought of those of other writers, or null.
+const EventRecord* Judge::first_elsewhere(const Sought& sought, const Range& own) {
+  std::size_t found = decisions_.first(sought, {0, own.from});
+  if (found == EventIndex::kNone) {
+    found = decisions_.first(sought, {own.to, call_->decisions.size()});
   }
+  return found == EventIndex::kNone ? nullptr : call_->decisions[found];
+}
+
+const EventRecord* Judge::last_elsewhere(const Sought& sought, const Range& own) {
+  std::size_t found = decisions_.last(sought, {own.to, call_->decisions.size()});
+  if (found == EventIndex::kNone) found = decisions_.last(sought, {0, own.from});
+  return found == EventIndex::kNone ? nullptr : call_->decisions[found];
+}
+
+// REQ-GR-048: what another writer decided may have come between the allow and the start.
+void Judge::judge_rival_decisions(const EventRecord& start, const Range& own) {
+  const EventRecord* rival =
+      first_elsewhere({&start, kCallFacts, false, kDenyWord | kOtherWord}, own);
+  if (rival == nullptr) return;
+  add_start_and_decision(Code::kOrderUnknown, start, *rival, "decision_id", "no decision_id");
 }
 
 // REQ-GR-031 and 046: whatever the order, a start that none of the other writers' decisions allows
 // is wrong.
-void Judge::judge_unordered_start(const EventRecord& start) {
-  const EventRecord* last = nullptr;
-  const EventRecord* allow = nullptr;
-  const EventRecord* refusal = nullptr;  // applicable: a deny, if there is one
-  for (const EventRecord* decision : call_->decisions) {
-    if (decision->writer == start.writer) continue;
-    last = decision;
-    if (!store_.applies(*decision, start)) continue;
-    if (decision->decision == DecisionWord::kAllow) allow = decision;
-    const bool is_stronger = refusal == nullptr || decision->decision == DecisionWord::kDeny;
-    if (is_stronger && decision->decision != DecisionWord::kAllow) refusal = decision;
-  }
-  add_start_and_decision(Code::kOrderUnknown, start, *last, "decision_id", "no decision_id");
-  if (allow != nullptr) return;
+void Judge::judge_unordered_start(const EventRecord& start, const Range& own) {
+  const EventRecord& last = *last_elsewhere({&start}, own);
+  add_start_and_decision(Code::kOrderUnknown, start, last, "decision_id", "no decision_id");
+  const auto that_applies = [&](unsigned word) { return Sought{&start, kCallFacts, false, word}; };
+  if (first_elsewhere(that_applies(kAllowWord), own) != nullptr) return;
+  const EventRecord* refusal = last_elsewhere(that_applies(kDenyWord), own);
+  if (refusal == nullptr) refusal = first_elsewhere(that_applies(kOtherWord), own);
   if (refusal != nullptr) return judge_governing(start, *refusal);
-  add_start_and_decision(Code::kDecisionNotApplicable, start, *last, "a decision for this call",
+  add_start_and_decision(Code::kDecisionNotApplicable, start, last, "a decision for this call",
                          "a decision for another");
 }
 
 void Judge::judge_finishes() {
   const CallView& call = *call_;
   for (const EventRecord* finish : call.finishes) {
-    const auto is_own = [&](const EventRecord* event) { return event->writer == finish->writer; };
-    const bool is_first =
-        *std::find_if(call.finishes.begin(), call.finishes.end(), is_own) == finish;
-    const auto start = std::find_if(call.starts.begin(), call.starts.end(), is_own);
-    if (is_first && start != call.starts.end() && stands_before(*finish, **start)) {
-      add(Code::kFinishBeforeStart, "start, finish", "finish, start", {finish, *start});
+    const EventRecord* start = first_of_writer(call.starts, finish->writer);
+    if (start != nullptr && stands_before(*finish, *start) &&
+        is_first_of_writer(call.finishes, *finish)) {
+      add(Code::kFinishBeforeStart, "start, finish", "finish, start", {finish, start});
     }
     const bool is_known = finish->outcome == OutcomeWord::kSucceeded ||
                           finish->outcome == OutcomeWord::kFailed ||

@@ -1,5 +1,6 @@
 // One plain function for each rule of spec/grades.md on logs and invocations.
 #include <algorithm>
+#include <set>
 
 #include "access/reason.h"
 #include "naive_context.h"
@@ -313,20 +314,22 @@ void judge_governing(Context& context, const std::string& id, const NaiveEvent* 
   if (!is_allow(decision)) return add(context, "start_without_allow", id);
 }
 
-// REQ-GR-040, REQ-GR-045.
+// REQ-GR-040, REQ-GR-045, and each code once by REQ-GR-014.
 void judge_cited_start(Context& context, const std::string& id, const NaiveEvent* start,
                        const Events& decisions) {
-  bool is_cited = false;
+  std::set<std::string> codes = {"start_cites_no_decision"};
   for (const NaiveEvent* decision : decisions) {
     if (decision->get(Field::kDecisionId) != start->get(Field::kDecisionId)) continue;
-    is_cited = true;
+    codes.erase("start_cites_no_decision");
     if (!applies(decision, start)) {
-      add(context, "decision_not_applicable", id);
-    } else {
-      judge_governing(context, id, decision);
+      codes.insert("decision_not_applicable");
+    } else if (is_deny(decision)) {
+      codes.insert("start_after_deny");
+    } else if (!is_allow(decision)) {
+      codes.insert("start_without_allow");
     }
   }
-  if (!is_cited) add(context, "start_cites_no_decision", id);
+  for (const std::string& code : codes) add(context, code, id);
 }
 
 // REQ-GR-031, REQ-GR-046: another writer decided, before or after the start.
