@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "grading/grading.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/seeded_random.h"
 
 namespace {
@@ -41,22 +41,6 @@ using event::EventKind;
 using event::Field;
 using testing::SeededRandom;
 
-/// A file in memory.
-class TextFile final : public ReadFile {
- public:
-  explicit TextFile(std::string text) : text_(std::move(text)) {}
-  Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min(out.size(), text_.size() - at_);
-    std::memcpy(out.data(), text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string text_;
-  std::size_t at_ = 0;
-};
-
 struct NamedText {
   std::string name;
   std::string text;
@@ -65,8 +49,8 @@ struct NamedText {
 Grade grade_of(std::vector<NamedText> inputs, Criteria criteria = {}) {
   Evidence evidence;
   for (NamedText& input : inputs) {
-    evidence.inputs.push_back(
-        trace::Input::of_stream(input.name, std::make_unique<TextFile>(std::move(input.text))));
+    evidence.inputs.push_back(trace::Input::of_stream(
+        input.name, std::make_unique<testing::MemoryFile>(std::move(input.text))));
   }
   PosixFileSystem files;
   Result<Grade> grade = grading::grade(files, std::move(evidence), std::move(criteria));
@@ -256,6 +240,72 @@ TEST(Grader, TellsWhichFileCannotBeRead) {
   ASSERT_FALSE(grade.has_value());
   EXPECT_EQ(grade.error().code, ErrorCode::kNotFound);
   EXPECT_NE(grade.error().where.find("no/such/file.jsonl"), std::string::npos);
+}
+
+// One invocation with as many decisions as starts: what decision and start `k` record, and the
+// findings of each start.
+struct Crowd {
+  std::string_view name;
+  std::string_view decision, start;  ///< `#` stands for the number
+  bool has_own_writer;               ///< starts are another writer's
+  Code code;
+  std::size_t findings_of_start;
+};
+
+std::string crowd_text(const Crowd& crowd, std::size_t count) {
+  std::string text = R"({"schema":"remit.event/1","event":"tool.request","invocation_id":"i",)"
+                     R"("tool":"t","writer":"w","seq":1})"
+                     "\n";
+  const auto say = [&](std::string_view kind, std::string_view facts, std::string_view writer,
+                       std::size_t seq, std::size_t number) {
+    text.append(R"({"schema":"remit.event/1","event":")").append(kind);
+    text.append(R"(","invocation_id":"i","tool":"t","writer":")").append(writer);
+    text.append(R"(","seq":)").append(std::to_string(seq));
+    for (const char c : facts) c == '#' ? text.append(std::to_string(number)) : text.append(1, c);
+    text.append("}\n");
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    say("authorization.decision", crowd.decision, "w", k + 2, k);
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool is_own = crowd.has_own_writer;
+    say("executor.start", crowd.start, is_own ? "x" : "w", is_own ? k + 1 : count + k + 2, k);
+  }
+  return text;
+}
+
+// With a pass over the decisions for each start, this would take hours.
+TEST(Grader, GradesManyDecisionsAndStartsOfOneInvocation) {
+  constexpr std::size_t kCount = 50'000;
+  const Crowd crowds[] = {
+      {"each cites its own", R"(,"decision":"deny","decision_id":"d#")", R"(,"decision_id":"d#")",
+       false, Code::kStartAfterDeny, 1},
+      {"each cites the first", R"(,"decision":"allow","decision_id":"d#")",
+       R"(,"decision_id":"d0")", false, Code::kStartAfterDeny, 0},
+      {"each cites all", R"(,"decision":"deny","decision_id":"d")", R"(,"decision_id":"d")", true,
+       Code::kStartAfterDeny, 1},
+      {"each cites all, one of them its own",
+       R"(,"decision":"deny","decision_id":"d","resource_id":"r#")",
+       R"(,"decision_id":"d","resource_id":"r#")", false, Code::kDecisionNotApplicable, 1},
+      {"none cites what there is", R"(,"decision":"allow","decision_id":"d#")",
+       R"(,"decision_id":"e#")", false, Code::kStartCitesNoDecision, 1},
+      {"none applies", R"(,"decision":"allow","resource_id":"r#")", R"(,"resource_id":"s#")", false,
+       Code::kDecisionNotApplicable, 1},
+      {"one applies", R"(,"decision":"deny","resource_id":"r#")", R"(,"resource_id":"r#")", false,
+       Code::kStartAfterDeny, 1},
+      {"all apply", R"(,"decision":"deny","resource_id":"r#")", R"(,"args_digest":"a#")", false,
+       Code::kStartAfterDeny, 1},
+      {"none applies elsewhere", R"(,"decision":"allow","resource_id":"r#")",
+       R"(,"resource_id":"s#")", true, Code::kDecisionNotApplicable, 1},
+      {"one applies elsewhere", R"(,"decision":"allow","resource_id":"r#")",
+       R"(,"resource_id":"r#")", true, Code::kOrderUnknown, 1},
+  };
+  for (const Crowd& crowd : crowds) {
+    const Grade grade = grade_of({{"a", crowd_text(crowd, kCount)}});
+    const auto found = std::count_if(grade.findings.begin(), grade.findings.end(),
+                                     [&](const Finding& one) { return one.code == crowd.code; });
+    EXPECT_EQ(static_cast<std::size_t>(found), kCount * crowd.findings_of_start) << crowd.name;
+  }
 }
 
 TEST(Grader, AllocatesNothingPerEventInTheSteadyState) {

@@ -3,32 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
+
+#include "tests/support/memory_file.h"
 
 namespace remit::trace {
 namespace {
 
-class TextFile final : public ReadFile {
- public:
-  explicit TextFile(std::string text) : text_(std::move(text)) {}
-  Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min(out.size(), text_.size() - at_);
-    std::memcpy(out.data(), text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string text_;
-  std::size_t at_ = 0;
-};
-
 /// `OFFSET id` for an event, `OFFSET! MESSAGE` for a mistake.
 std::vector<std::string> items_of(const std::string& text, std::size_t max_line_bytes = 1000) {
-  TextFile file(text);
+  testing::MemoryFile file(text);
   event::Decoder decoder;
   decoder.max_line_bytes = max_line_bytes;
   EventReader reader(file, decoder);

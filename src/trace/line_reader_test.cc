@@ -3,31 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "tests/support/memory_file.h"
+
 namespace remit::trace {
 namespace {
-
-/// A file in memory that gives at most `piece` bytes at a time, as a pipe does.
-class TextFile final : public ReadFile {
- public:
-  TextFile(std::string text, std::size_t piece) : text_(std::move(text)), piece_(piece) {}
-
-  Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min({out.size(), piece_, text_.size() - at_});
-    std::memcpy(out.data(), text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string text_;
-  std::size_t piece_;
-  std::size_t at_ = 0;
-};
 
 class BrokenFile final : public ReadFile {
  public:
@@ -39,7 +21,7 @@ class BrokenFile final : public ReadFile {
 /// Lines as `OFFSET:TEXT`, over-long ones as `OFFSET!`.
 std::vector<std::string> lines_of(const std::string& text, std::size_t limit, std::size_t block,
                                   std::size_t piece) {
-  TextFile file(text, piece);
+  testing::MemoryFile file(text, piece);
   LineReader reader(file, limit, block);
   std::vector<std::string> lines;
   Line line;

@@ -5,34 +5,16 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "base/file_system.h"
 #include "naive_trace.h"
+#include "tests/support/memory_file.h"
 
 namespace remit::twin {
 namespace {
 
 using grading::Criteria;
-
-/// Bytes in memory, handed out in pieces.
-class MemoryFile final : public ReadFile {
- public:
-  MemoryFile(const std::string& bytes, std::size_t piece_bytes)
-      : bytes_(bytes), piece_bytes_(piece_bytes) {}
-  Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min({out.size(), bytes_.size() - at_, piece_bytes_});
-    if (count > 0) std::memcpy(out.data(), bytes_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  const std::string& bytes_;
-  std::size_t piece_bytes_;
-  std::size_t at_ = 0;
-};
 
 grading::Manifest manifest_of(std::string_view cases) {
   const std::string text = "manifest: remit.manifest/1\n" + std::string(cases);
@@ -167,7 +149,7 @@ grading::Grade streamed(const std::vector<NaiveInput>& inputs, const Criteria& c
   grading::Evidence evidence;
   for (const NaiveInput& input : inputs) {
     evidence.inputs.push_back(trace::Input::of_stream(
-        input.name, std::make_unique<MemoryFile>(input.bytes, piece_bytes)));
+        input.name, std::make_unique<testing::MemoryFile>(input.bytes, piece_bytes)));
   }
   return grading::grade(files, std::move(evidence), std::move(in_full)).value();
 }

@@ -69,6 +69,45 @@ TEST(RandomTwin, AgreesHoweverTheRunIsSplit) {
   }
 }
 
+// Enough decisions of one invocation for the grader to index them, by facts present or absent.
+TEST(RandomTwin, AgreesOnCrowdedInvocations) {
+  int disagreements = 0;
+  for (std::uint64_t seed = 1; seed <= rounds(600) && disagreements < 5; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const std::size_t writers = 1 + random.number(3);
+    const std::size_t choices = 1 + random.number(3);
+    std::vector<std::size_t> next(writers, 1);
+    std::vector<std::string> lines;
+    const std::size_t count = 30 + random.number(60);
+    while (lines.size() < count) {
+      const std::size_t writer = random.number(writers);
+      std::string fields = fmt::format(R"(,"writer":"w{}","seq":{})", writer, next[writer]++);
+      for (const char* field : {"resource_type", "resource_id", "args_digest", "decision_id"}) {
+        const std::uint64_t choice = random.number(choices + 1);
+        if (choice != 0) fields += fmt::format(R"(,"{}":"{}")", field, choice);
+      }
+      const std::uint64_t kind = random.number(8);
+      const std::string_view event = kind == 0  ? "tool.request"
+                                     : kind < 5 ? "authorization.decision"
+                                     : kind < 7 ? "executor.start"
+                                                : "permit.unspent";
+      const std::uint64_t word = random.number(choices + 1);
+      if (kind > 0 && kind < 5) {
+        fields += fmt::format(R"(,"policy_version":"v1","decision":"{}")", word == 0   ? "allow"
+                                                                           : word == 1 ? "deny"
+                                                                                       : "maybe");
+      }
+      lines.push_back(fmt::format(R"({{"schema":"remit.event/1","event":"{}","invocation_id":"i1",)"
+                                  R"("tool":"{}"{}}})"
+                                  "\n",
+                                  event, random.number(4) == 0 ? "pay" : "read", fields));
+    }
+    if (!agree(dealt_to_files(lines, random), criteria_of(seed))) ++disagreements;
+  }
+  std::printf("%zu comparisons\n", take_compared());
+}
+
 TEST(RandomTwin, AgreesOnRepeatsTooLongAgoToCompare) {
   const auto line = [](std::string_view id, std::int64_t seq) {
     return line_of(kCore[0], id, fmt::format(R"(,"writer":"w","seq":{})", seq));

@@ -1,0 +1,122 @@
+// Searches among many events find what comparing them one by one finds.
+#include "grading/event_index.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/seeded_random.h"
+
+namespace remit::grading {
+namespace {
+
+using event::Event;
+using event::EventKind;
+using event::Field;
+using testing::SeededRandom;
+
+/// Decisions and starts of one invocation, of three writers, with any facts.
+CallView random_call(RecordStore& store, SeededRandom& random, std::size_t count) {
+  EXPECT_TRUE(store.begin_source("a", "a"));
+  for (std::size_t i = 0; i < count; ++i) {
+    Event event;
+    event.kind =
+        random.number(4) == 0 ? EventKind::kExecutorStart : EventKind::kAuthorizationDecision;
+    event.set(Field::kInvocationId, "i");
+    event.set(Field::kWriter, "w" + std::to_string(random.number(3)));
+    event.set(Field::kSeq, static_cast<std::int64_t>(i) + 1);
+    for (const Field field : {Field::kTool, Field::kResourceType, Field::kResourceId,
+                              Field::kArgsDigest, Field::kDecisionId}) {
+      const std::uint64_t choice = random.number(4);
+      if (choice != 0) event.set(field, std::to_string(choice));
+    }
+    const std::uint64_t word = random.number(4);
+    if (word != 0) event.set(Field::kDecision, word == 1 ? "allow" : word == 2 ? "deny" : "maybe");
+    EXPECT_TRUE(store.add(event, {"line", i, false}));
+  }
+  store.settle();
+  CallView call;
+  call.fill(store, 0);
+  return call;
+}
+
+/// By what RecordStore says of two events.
+bool is_sought(const RecordStore& store, const Sought& sought, const EventRecord& event) {
+  const EventRecord& by = *sought.by;
+  const unsigned word = event.decision == DecisionWord::kAllow  ? kAllowWord
+                        : event.decision == DecisionWord::kDeny ? kDenyWord
+                                                                : kOtherWord;
+  const auto differs = [&](unsigned bit, Fact fact) {
+    return (sought.facts & bit) != 0 && !store.agree(event, by, fact);
+  };
+  if (differs(kToolFact, Fact::kTool) || differs(kResourceTypeFact, Fact::kResourceType) ||
+      differs(kResourceIdFact, Fact::kResourceId) || differs(kArgsFact, Fact::kArgsDigest)) {
+    return false;
+  }
+  const bool is_cited =
+      store.text(event.fact(Fact::kDecisionId)) == store.text(by.fact(Fact::kDecisionId));
+  return (sought.words & word) != 0 && (!sought.is_cited || is_cited);
+}
+
+void expect_same(EventIndex& index, const RecordStore& store, const Events& events,
+                 const Sought& sought, const Range& range) {
+  std::size_t first = EventIndex::kNone;
+  std::size_t last = EventIndex::kNone;
+  for (std::size_t at = range.from; at < range.to; ++at) {
+    if (!is_sought(store, sought, *events[at])) continue;
+    if (first == EventIndex::kNone) first = at;
+    last = at;
+  }
+  EXPECT_EQ(index.first(sought, range), first);
+  EXPECT_EQ(index.last(sought, range), last);
+}
+
+TEST(EventIndex, FindsWhatComparingFinds) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    SeededRandom random(seed);
+    RecordStore store(seed);
+    const CallView call = random_call(store, random, 4 + random.number(120));
+    EventIndex index(store);
+    index.reset(call.starts);  // searched before: nothing of it may remain
+    if (!call.starts.empty()) (void)index.first({call.starts[0]}, {0, call.starts.size()});
+    index.reset(call.decisions);
+    const std::size_t count = call.decisions.size();
+    for (const EventRecord* start : call.starts) {
+      for (int round = 0; round < 20; ++round) {
+        const std::size_t from = random.number(count + 1);
+        const Range range = {from, from + random.number(count - from + 1)};
+        const bool is_cited = start->fact(Fact::kDecisionId) != 0 && random.number(2) == 0;
+        expect_same(index, store, call.decisions,
+                    {start, static_cast<unsigned>(random.number(kCallFacts + 1)), is_cited,
+                     static_cast<unsigned>(random.number(kAnyWord + 1))},
+                    range);
+      }
+      if (start->fact(Fact::kDecisionId) == 0) continue;
+      std::size_t other = 0;
+      while (other < count && (!is_sought(store, {start, 0, true}, *call.decisions[other]) ||
+                               store.applies(*call.decisions[other], *start))) {
+        ++other;
+      }
+      EXPECT_EQ(index.first_cited_of_other_call(*start),
+                other == count ? EventIndex::kNone : other);
+    }
+  }
+}
+
+TEST(EventIndex, TellsWhichEventsAreOfAWriter) {
+  SeededRandom random(5);
+  RecordStore store(5);
+  const CallView call = random_call(store, random, 50);
+  std::size_t covered = 0;
+  for (std::uint32_t writer = 0; writer < store.writers().size(); ++writer) {
+    const Range own = range_of_writer(store, call.events, writer);
+    covered += own.to - own.from;
+    for (std::size_t at = own.from; at < own.to; ++at) EXPECT_EQ(call.events[at]->writer, writer);
+  }
+  EXPECT_EQ(covered, call.events.size());
+}
+
+}  // namespace
+}  // namespace remit::grading
