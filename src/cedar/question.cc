@@ -166,7 +166,7 @@ class Filler {
 
 /// A defect of ours is counted; for access it is a refusal like any other.
 std::string refusal(remit_shim_status status) {
-  const std::string message(view(remit_shim_last_message()));
+  std::string message(view(remit_shim_last_message()));
   if (status == REMIT_SHIM_REFUSED || status == REMIT_SHIM_LIMIT) return message;
   return REMIT_BUG(
              fmt::format("the Cedar engine failed with status {}: {}", status, quoted(message)))

@@ -148,7 +148,8 @@ class ArgumentParser {
       given.push_back(word.substr(name.size() + 1));
       return {};
     }
-    if (++i == words.size() || words[i].starts_with("--")) {
+    ++i;
+    if (i == words.size() || words[i].starts_with("--")) {
       return usage_error(
           fmt::format("{} needs a value: {}{}", name, flag->value_name, see_help(command_)));
     }
