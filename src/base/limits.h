@@ -67,12 +67,18 @@ inline constexpr std::size_t kMaxQueuedBytesForNotifications = std::size_t{1} * 
 inline constexpr std::size_t kMaxServerRequests = 64;  ///< of one server, unanswered by the client
 inline constexpr std::size_t kMaxSubscriptions = 1024;
 inline constexpr std::size_t kMaxListPages = 1000;   ///< of one list of a server
+/// Listings of one server's tools with less than kListingRest between; then it is given up.
+inline constexpr std::size_t kMaxListingsInARow = 10;
+inline constexpr std::chrono::milliseconds kListingRest{10'000};
 inline constexpr std::size_t kToolsPerPage = 500;    ///< of the list that we give
 inline constexpr std::size_t kMaxFaultsInARow = 64;  ///< lines of a server that are no messages
 inline constexpr std::size_t kMaxUpstreams = 64;
 inline constexpr std::size_t kMaxCommandWords = 256;
 inline constexpr std::chrono::milliseconds kPeerStall{30'000};  ///< a peer that takes nothing
-inline constexpr std::chrono::milliseconds kHandshakeDeadline{60'000};  ///< npx may fetch first
+/// A server's handshake and first list (npx may fetch first), or all pages of a later list.
+inline constexpr std::chrono::milliseconds kHandshakeDeadline{60'000};
+/// A client waits this long for slow servers beside one that is ready, or once it closed its end.
+inline constexpr std::chrono::milliseconds kSlowServerGrace{5'000};
 inline constexpr std::chrono::milliseconds kDrainDeadline{10'000};  ///< calls in flight at the end
 inline constexpr std::chrono::milliseconds kServerGrace{2'000};     ///< to end by itself, twice
 

@@ -10,6 +10,7 @@
 #include "gateway/live_calls.h"
 #include "gateway/live_tools.h"
 #include "gateway/outbox.h"
+#include "gateway/server_listings.h"
 #include "gateway/server_requests.h"
 #include "gateway/worker_pool.h"
 #include "process/file_descriptor.h"
@@ -78,6 +79,67 @@ TEST(LiveCallsTest, CancelsTheCallOfTheId) {
   calls.stop_all();
   EXPECT_TRUE(two->stop.stop_requested());
   EXPECT_FALSE(two->is_cancelled);  // it is still owed an answer
+}
+
+using Next = ServerListings::Next;
+
+TEST(ServerListingsTest, GivesTheTurnToOneAtATime) {
+  remit::testing::FakeClock clock;
+  ServerListings listings(clock);
+  EXPECT_EQ(listings.note_change("a"), Next::kNothing);  // not ready: it is listed once it is
+  EXPECT_TRUE(listings.begin("a"));
+  EXPECT_FALSE(listings.begin("a"));
+  EXPECT_TRUE(listings.begin("b"));
+  EXPECT_EQ(listings.note_change("a"), Next::kNothing);
+  EXPECT_EQ(listings.end("a", true), Next::kList);  // it changed meanwhile
+  EXPECT_FALSE(listings.is_ready("a"));
+  EXPECT_EQ(listings.end("a", false), Next::kNothing);
+  EXPECT_FALSE(listings.is_ready("a"));  // its list never came
+  EXPECT_TRUE(listings.begin("a"));
+  EXPECT_EQ(listings.end("a", true), Next::kNothing);
+  EXPECT_TRUE(listings.is_ready("a") && listings.is_settled("a"));
+  EXPECT_FALSE(listings.begin("a"));
+  EXPECT_EQ(listings.note_change("a"), Next::kList);
+  EXPECT_TRUE(listings.is_ready("a") && !listings.is_settled("a"));
+  EXPECT_FALSE(listings.wait_until_settled("a", milliseconds{0}, {}));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(listings.wait_until_settled("a", kLong, stop.get_token()));
+  EXPECT_EQ(listings.end("a", false), Next::kNothing);
+  EXPECT_TRUE(listings.wait_until_settled("a", kLong, {}));
+  listings.abandon("b");
+  EXPECT_FALSE(listings.wait_until_settled("b", kLong, {}));  // it has never been ready
+}
+
+TEST(ServerListingsTest, GivesUpAServerThatChangesWithoutEnd) {
+  remit::testing::FakeClock clock;
+  ServerListings listings(clock);
+  ASSERT_TRUE(listings.begin("during"));
+  for (std::size_t i = 1; i < kMaxListingsInARow; ++i) {
+    listings.note_change("during");
+    ASSERT_EQ(listings.end("during", true), Next::kList) << i;
+  }
+  listings.note_change("during");
+  EXPECT_EQ(listings.end("during", true), Next::kGiveUp);
+  EXPECT_FALSE(listings.begin("during"));
+  ASSERT_TRUE(listings.begin("after"));
+  for (std::size_t i = 1; i < kMaxListingsInARow; ++i) {
+    ASSERT_EQ(listings.end("after", true), Next::kNothing);
+    ASSERT_EQ(listings.note_change("after"), Next::kList) << i;
+  }
+  EXPECT_GT(listings.pause_before("after"), milliseconds{0});
+  ASSERT_EQ(listings.end("after", true), Next::kNothing);
+  clock.advance(kListingRest);  // a rest, and the count starts anew
+  ASSERT_EQ(listings.note_change("after"), Next::kList);
+  EXPECT_EQ(listings.pause_before("after"), milliseconds{0});
+  for (std::size_t i = 1; i < kMaxListingsInARow; ++i) {
+    ASSERT_EQ(listings.end("after", true), Next::kNothing);
+    ASSERT_EQ(listings.note_change("after"), Next::kList) << i;
+  }
+  ASSERT_EQ(listings.end("after", true), Next::kNothing);
+  EXPECT_EQ(listings.note_change("after"), Next::kGiveUp);
+  EXPECT_EQ(listings.note_change("after"), Next::kNothing);
+  EXPECT_TRUE(listings.is_settled("after"));  // without a tool
 }
 
 TEST(OutboxTest, KeepsTheOrderOfEachSender) {
@@ -183,11 +245,11 @@ TEST(WorkerPoolTest, MakesAThreadForAJobWhileOthersWait) {
   // Each waits for the other: with one thread for both this would never end.
   pool.post([&] {
     first->notify();
-    process::wait_readable(second->fd(), second->fd());
+    while (!process::is_readable(second->fd())) std::this_thread::sleep_for(milliseconds{1});
   });
   pool.post([&] {
     second->notify();
-    process::wait_readable(first->fd(), first->fd());
+    while (!process::is_readable(first->fd())) std::this_thread::sleep_for(milliseconds{1});
   });
   pool.close();
 }

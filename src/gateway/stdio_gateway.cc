@@ -37,6 +37,7 @@ std::string asked_tool(const mcp::Request& request) {
 
 StdioGateway::StdioGateway(GatewayParts parts, int output_fd)
     : parts_(std::move(parts)),
+      listings_(parts_.clock),
       calls_(parts_.limits.calls_per_second, parts_.clock),
       outbox_(output_fd),
       workers_(kMaxCallsInFlight + kMaxUpstreams) {}
@@ -89,6 +90,7 @@ enforcement::Denial StdioGateway::refuse(ReasonCode reason, std::string tool) {
 
 void StdioGateway::serve(int input_fd, const process::TerminationSignals& signals) {
   signals_ = &signals;
+  input_fd_ = input_fd;
   process::LineReader reader(input_fd, parts_.limits.body_bytes, signals.fd());
   bool is_open = true;
   while (is_open) {

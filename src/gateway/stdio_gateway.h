@@ -6,7 +6,7 @@
 #pragma once
 
 #include <atomic>
-#include <map>
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,6 +22,7 @@
 #include "gateway/notices.h"
 #include "gateway/outbox.h"
 #include "gateway/replies.h"
+#include "gateway/server_listings.h"
 #include "gateway/server_requests.h"
 #include "gateway/upstream.h"
 #include "gateway/worker_pool.h"
@@ -97,8 +98,10 @@ class StdioGateway final : public UpstreamListener {
 
   // The handshake, on the same thread.
   void initialize(const mcp::Request& request);
+  struct HandRound;
   std::size_t shake_all_hands(const json::Object& capabilities);
-  bool shake_hands(Upstream& upstream, const json::Object& capabilities);
+  bool wait_for_hands(const HandRound& round);
+  Status shake_hands(Upstream& upstream, const json::Object& capabilities);
   json::Object offered_capabilities(std::set<std::string, std::less<>>& offered) const;
   json::Object initialize_result(const ClientFacts& facts, json::Object capabilities) const;
 
@@ -110,7 +113,9 @@ class StdioGateway final : public UpstreamListener {
   void note_subscription(const std::string& method, const enforcement::GrantedCall& call,
                          const Upstream& upstream);
   void list_again(Upstream& upstream);
-  Status refresh_tools(Upstream& upstream);
+  Status refresh_tools(Upstream& upstream, MonotonicTime deadline);
+  std::chrono::milliseconds left_until(MonotonicTime deadline) const;
+  void tell_changed_tools();
 
   // What servers say.
   void pass_progress(Upstream& upstream, const json::Object& params);
@@ -130,6 +135,7 @@ class StdioGateway final : public UpstreamListener {
 
   const GatewayParts parts_;
   LiveTools live_tools_;
+  ServerListings listings_;
   LiveCalls calls_;
   ServerRequests server_requests_;
   std::atomic<int> log_level_{0};
@@ -140,11 +146,11 @@ class StdioGateway final : public UpstreamListener {
   Tally stray_progress_;
   std::stop_source stop_;                                 ///< of what is no call: handshakes, lists
   const process::TerminationSignals* signals_ = nullptr;  // while `serve` runs
+  int input_fd_ = -1;                                     // likewise
   mutable Mutex mutex_;
+  CondVar hand_shaken_;
   std::shared_ptr<const ClientFacts> client_ REMIT_GUARDED_BY(mutex_);  // null until initialized
   std::set<std::pair<std::string, std::string>> subscriptions_ REMIT_GUARDED_BY(mutex_);
-  // Servers whose tools are being listed; true: once more, since they changed meanwhile.
-  std::map<std::string, bool> listing_ REMIT_GUARDED_BY(mutex_);
   Outbox outbox_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   WorkerPool workers_;

@@ -175,25 +175,30 @@ void StdioGateway::pass_list_change(const std::string& method) {
 }
 
 void StdioGateway::note_changed_tools(Upstream& upstream) {
-  {
-    const MutexLock lock(mutex_);
-    const auto listing = listing_.find(upstream.name());
-    if (listing != listing_.end()) {
-      listing->second = true;  // the listing under way may have missed it
-      return;
+  const ServerListings::Next next = listings_.note_change(upstream.name());
+  if (next == ServerListings::Next::kNothing) return;
+  if (next == ServerListings::Next::kList) {
+    if (!workers_.post([this, &upstream] { list_again(upstream); })) {
+      listings_.abandon(upstream.name());
     }
-    if (!upstream.is_ready()) return;  // its tools are listed once it is
-    listing_.emplace(upstream.name(), false);
+    return;
   }
-  workers_.post([this, &upstream] { list_again(upstream); });
+  live_tools_.set(upstream.name(), {});
+  parts_.notices.say("server " + quoted(upstream.name()) +
+                     " changes its tools without end; none of them can be called any more");
+  tell_changed_tools();
 }
 
 void StdioGateway::list_again(Upstream& upstream) {
-  const Status status = refresh_tools(upstream);
+  const Status status = refresh_tools(upstream, parts_.clock.monotonic_now() + kHandshakeDeadline);
   if (!status) {
     parts_.notices.say("server " + quoted(upstream.name()) +
                        " changed its tools and does not list them: " + status.error().to_string());
   }
+  tell_changed_tools();
+}
+
+void StdioGateway::tell_changed_tools() {
   if (client() == nullptr) return;
   outbox_.offer(mcp::notification_line("notifications/tools/list_changed", ""),
                 kMaxQueuedBytesForNotifications);

@@ -11,6 +11,9 @@
 namespace remit::gateway {
 namespace {
 
+// How soon the wait for servers sees a signal or the end of the input.
+constexpr std::chrono::milliseconds kLookUp{20};
+
 constexpr std::array<std::string_view, 8> kLogLevels{"debug", "info",     "notice", "warning",
                                                      "error", "critical", "alert",  "emergency"};
 
@@ -59,6 +62,23 @@ std::string cursor_text(std::uint64_t generation, std::size_t index) {
   return std::to_string(generation) + "." + std::to_string(index);
 }
 
+// Waits for `span`, or until `stop` is asked for.
+void pause(std::chrono::milliseconds span, const std::stop_token& stop) {
+  Mutex mutex;
+  CondVar woken;
+  const std::stop_callback on_stop(stop, [&] {
+    const MutexLock lock(mutex);
+    woken.notify_all();
+  });
+  const auto end = std::chrono::steady_clock::now() + span;
+  MutexLock lock(mutex);
+  while (!stop.stop_requested()) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return;
+    woken.wait_for(mutex, left);
+  }
+}
+
 std::optional<std::size_t> parse_cursor(std::string_view cursor, std::uint64_t generation) {
   const std::string prefix = std::to_string(generation) + ".";
   if (!cursor.starts_with(prefix)) return std::nullopt;
@@ -93,64 +113,109 @@ Status StdioGateway::start(const std::vector<UpstreamSettings>& upstreams,
   return {};
 }
 
-bool StdioGateway::shake_hands(Upstream& upstream, const json::Object& capabilities) {
-  {
-    // A change that the server reports from here on makes `refresh_tools` list once more.
-    const MutexLock lock(mutex_);
-    listing_.emplace(upstream.name(), false);
-  }
-  Status status = upstream.shake_hands(capabilities, stop_.get_token());
-  if (status && is_object(upstream.capabilities(), "tools")) status = refresh_tools(upstream);
-  if (!status) {
-    parts_.notices.say("server " + quoted(upstream.name()) +
-                       " cannot be used: " + status.error().to_string());
-    return false;
-  }
-  return true;
+std::chrono::milliseconds StdioGateway::left_until(MonotonicTime deadline) const {
+  return std::chrono::ceil<std::chrono::milliseconds>(deadline - parts_.clock.monotonic_now());
 }
 
-// Lists the server's tools until the list is of a moment after the last reported change. Without a
-// list nothing is known to be as pinned, and nothing of the server can be called.
-Status StdioGateway::refresh_tools(Upstream& upstream) {
+// Hands and list within one deadline; then the server is ready.
+Status StdioGateway::shake_hands(Upstream& upstream, const json::Object& capabilities) {
+  const MonotonicTime deadline = parts_.clock.monotonic_now() + kHandshakeDeadline;
+  if (!listings_.begin(upstream.name())) {
+    return Error{ErrorCode::kUnavailable, "it is busy, or given up, since an earlier initialize"};
+  }
+  const Status shaken = upstream.shake_hands(capabilities, stop_.get_token(), left_until(deadline));
+  if (shaken) return refresh_tools(upstream, deadline);
+  listings_.abandon(upstream.name());
+  return shaken;
+}
+
+// Lists the server's tools until the list is of a moment after the last reported change, or the
+// server is given up. The caller has the server's turn, which is given back. Without a list nothing
+// is known to be as pinned, and no tool of the server can be called.
+Status StdioGateway::refresh_tools(Upstream& upstream, MonotonicTime deadline) {
+  const bool has_tools = is_object(upstream.capabilities(), "tools");
   Status status;
-  bool is_more = true;
-  while (is_more) {
-    const auto tools = upstream.list_tools(kHandshakeDeadline, stop_.get_token());
-    status = tools ? Status{} : Status{tools.error()};
-    live_tools_.set(upstream.name(), tools ? *tools : std::vector<json::Object>{});
-    const MutexLock lock(mutex_);
-    const auto at = listing_.find(upstream.name());
-    is_more = std::exchange(at->second, false);
-    if (!is_more) listing_.erase(at);
+  auto next = ServerListings::Next::kList;
+  while (next == ServerListings::Next::kList) {
+    pause(listings_.pause_before(upstream.name()), stop_.get_token());
+    std::vector<json::Object> tools;
+    status = {};
+    if (has_tools) {
+      auto listed = upstream.list_tools(left_until(deadline), stop_.get_token());
+      if (listed) tools = std::move(*listed);
+      if (!listed) status = std::move(listed).error();
+    }
+    live_tools_.set(upstream.name(), tools);
+    next = listings_.end(upstream.name(), status.has_value());
+  }
+  if (next == ServerListings::Next::kGiveUp) {
+    live_tools_.set(upstream.name(), {});
+    return Error{ErrorCode::kLimitExceeded, "its tools change without end"};
   }
   const auto snapshot = parts_.policy.get();
-  if (status && snapshot != nullptr) {
+  if (status && has_tools && snapshot != nullptr) {
     live_tools_.announce(*snapshot->bundle, upstream.name(), parts_.notices);
   }
   return status;
 }
 
-// All servers at once; the number that can be used.
+// The handshakes that one `initialize` began.
+struct StdioGateway::HandRound {
+  std::size_t left = 0;
+  std::size_t usable = 0;
+  bool is_over = false;  // the client is not made to wait any longer
+};
+
+// All servers at once; the number that can be used. Servers that are slower than the client's
+// patience go on, and their tools are announced as a change.
 std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities) {
-  std::atomic<std::size_t> usable{0};
-  std::atomic<std::size_t> left{upstreams_.size()};
-  auto done = process::Wakeup::make();
-  if (!done) {
-    parts_.notices.say(done.error().to_string());
-    return 0;
-  }
-  std::vector<std::thread> hands;
+  // Guarded by `mutex_`; a slow server's handshake outlives this call.
+  const auto round = std::make_shared<HandRound>(HandRound{.left = upstreams_.size()});
   for (const auto& upstream : upstreams_) {
-    hands.emplace_back([&, server = upstream.get()] {
-      if (shake_hands(*server, capabilities)) ++usable;
-      if (--left == 0) done->notify();
+    workers_.post([this, round, capabilities, server = upstream.get()] {
+      const Status status = shake_hands(*server, capabilities);
+      if (!status) {
+        parts_.notices.say("server " + quoted(server->name()) +
+                           " cannot be used: " + status.error().to_string());
+      }
+      bool is_late = false;
+      {
+        const MutexLock lock(mutex_);
+        --round->left;
+        if (status) ++round->usable;
+        is_late = round->is_over;
+        hand_shaken_.notify_all();
+      }
+      if (status && is_late) tell_changed_tools();
     });
   }
-  // A signal ends the wait for servers that do not answer.
-  process::wait_readable(done->fd(), signals_->fd());
-  if (left > 0) stop_.request_stop();
-  for (std::thread& hand : hands) hand.join();
-  return usable;
+  if (!wait_for_hands(*round)) stop_.request_stop();
+  const MutexLock lock(mutex_);
+  round->is_over = true;
+  return round->usable;
+}
+
+// Until all hands are shaken, or some are and the rest is slow. A signal ends the wait at once; a
+// client that closed its end is owed an answer for as long as beside a usable server. False if the
+// rest is not to be waited for at all.
+bool StdioGateway::wait_for_hands(const HandRound& round) {
+  const MonotonicTime begin = parts_.clock.monotonic_now();
+  std::optional<MonotonicTime> closed;
+  MutexLock lock(mutex_);
+  while (round.left > 0) {
+    const MonotonicTime now = parts_.clock.monotonic_now();
+    if (round.usable > 0 && now - begin >= kSlowServerGrace) {
+      parts_.notices.say("the client is answered before " + std::to_string(round.left) +
+                         " of the servers; their tools come when they do");
+      return true;
+    }
+    if (!closed && process::has_hung_up(input_fd_)) closed = now;
+    const bool is_over =
+        process::is_readable(signals_->fd()) || (closed && now - *closed >= kSlowServerGrace);
+    if (is_over) return false;
+    hand_shaken_.wait_for(mutex_, kLookUp);
+  }
+  return true;
 }
 
 void StdioGateway::initialize(const mcp::Request& request) {
@@ -174,11 +239,10 @@ void StdioGateway::initialize(const mcp::Request& request) {
   json::Object offered = offered_capabilities(facts->offered);
   const std::string result =
       json::write(json::Value{initialize_result(*facts, std::move(offered))});
-  {
-    const MutexLock lock(mutex_);
-    client_ = std::move(facts);
-  }
+  // The answer goes first: nothing that servers say may come before it.
   send(mcp::result_line(request.id, result));
+  const MutexLock lock(mutex_);
+  client_ = std::move(facts);
 }
 
 // What a server offers and the catalogue governs. Each name goes to `offered` as well.
@@ -198,6 +262,7 @@ json::Object StdioGateway::offered_capabilities(std::set<std::string, std::less<
         mcp::find_method(mcp::Sender::kClient, mcp::MethodKind::kRequest,
                          std::string_view(entry->name).substr(4), mcp::kNewestRevision);
     if (upstream == nullptr || method == nullptr) continue;
+    if (!listings_.is_ready(upstream->name())) continue;
     const std::string_view name = method->capability;
     if (name != "resources" && name != "prompts" && name != "completions") continue;
     if (!is_object(upstream->capabilities(), name)) continue;
@@ -212,9 +277,11 @@ json::Object StdioGateway::offered_capabilities(std::set<std::string, std::less<
     }
     offer(name, std::move(parts));
   }
-  const bool is_logging = std::any_of(
-      upstreams_.begin(), upstreams_.end(),
-      [](const auto& upstream) { return is_object(upstream->capabilities(), "logging"); });
+  const bool is_logging =
+      std::any_of(upstreams_.begin(), upstreams_.end(), [this](const auto& upstream) {
+        return listings_.is_ready(upstream->name()) &&
+               is_object(upstream->capabilities(), "logging");
+      });
   if (is_logging) offer("logging", {});
   return out;
 }
@@ -226,7 +293,7 @@ json::Object StdioGateway::initialize_result(const ClientFacts& facts,
                       {"serverInfo", json::Object{{"name", "remit"}, {"version", REMIT_VERSION}}}};
   std::string instructions;
   for (const auto& upstream : upstreams_) {
-    if (upstream->instructions().empty()) continue;
+    if (!listings_.is_ready(upstream->name()) || upstream->instructions().empty()) continue;
     if (!instructions.empty()) instructions += "\n\n";
     if (upstreams_.size() > 1) instructions += upstream->name() + ": ";
     instructions += upstream->instructions();
@@ -255,6 +322,7 @@ void StdioGateway::list_tools(const mcp::Request& request) {
   for (const policy::Tool* tool : visible) {
     const auto index = static_cast<std::size_t>(tool - snapshot->bundle->tools.data());
     if (index < first || is_method_entry(tool->name)) continue;
+    if (!listings_.is_ready(tool->upstream_server)) continue;
     const auto live = live_tools_.find(*tool);
     if (LiveTools::state_of(*tool, live.get()) != ToolState::kLive) continue;
     if (tools.size() == kToolsPerPage) {

@@ -150,7 +150,6 @@ Status Upstream::shake_hands(const json::Object& capabilities, std::stop_token s
   if (!post(mcp::notification_line("notifications/initialized", ""))) {
     return unavailable(Answer{}, "initialize");
   }
-  is_ready_ = true;
   return {};
 }
 
@@ -159,9 +158,12 @@ Result<std::vector<json::Object>> Upstream::list_tools(std::chrono::milliseconds
   std::vector<json::Object> out;
   std::string params;
   std::set<std::string> cursors;
+  const auto deadline = SteadyClock::now() + timeout;
   for (std::size_t page = 0; page < kMaxListPages; ++page) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
+    if (left.count() <= 0) return unavailable({.kind = AnswerKind::kTimedOut}, "tools/list");
     Answer answer =
-        ask({.id = next_id(), .method = "tools/list", .params = params, .timeout = timeout}, stop);
+        ask({.id = next_id(), .method = "tools/list", .params = params, .timeout = left}, stop);
     if (answer.kind != AnswerKind::kResult) return unavailable(answer, "tools/list");
     for (json::Value& tool : *answer.result.find("tools")->if_array()) {
       out.push_back(std::move(*tool.if_object()));

@@ -82,7 +82,8 @@ class Upstream {
   /// Sends a line that expects no answer; false if the server is gone or takes nothing.
   bool post(std::string line);
 
-  /// All pages of `tools/list`. Errors: `unavailable`, `deadline_exceeded`, `limit_exceeded`.
+  /// All pages of `tools/list`, within `timeout` together. Errors: `unavailable`,
+  /// `deadline_exceeded`, `limit_exceeded`.
   Result<std::vector<json::Object>> list_tools(std::chrono::milliseconds timeout,
                                                std::stop_token stop);
 
@@ -95,8 +96,6 @@ class Upstream {
   /// What the server said of itself; set by `shake_hands`, read after it.
   [[nodiscard]] const json::Object& capabilities() const { return capabilities_; }
   [[nodiscard]] const std::string& instructions() const { return instructions_; }
-  /// Whether hands were shaken.
-  [[nodiscard]] bool is_ready() const { return is_ready_; }
 
   /// The orderly end: closes its input, waits, terminates, kills; see process::Child::stop. Every
   /// open request gets kEnded. Idempotent.
@@ -122,7 +121,6 @@ class Upstream {
   std::thread reader_;
   json::Object capabilities_;
   std::string instructions_;
-  std::atomic<bool> is_ready_{false};
   std::atomic<std::int64_t> next_id_{1};
   std::atomic<std::size_t> faults_in_a_row_{0};
   Tally faults_;

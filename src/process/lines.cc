@@ -119,10 +119,14 @@ bool wait_writable(int fd, std::chrono::milliseconds timeout) {
   }
 }
 
-void wait_readable(int fd, int other_fd) {
-  std::array<pollfd, 2> watched{pollfd{fd, POLLIN, 0}, pollfd{other_fd, POLLIN, 0}};
-  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
-  }
+bool is_readable(int fd) {
+  pollfd watched{fd, POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+bool has_hung_up(int fd) {
+  pollfd watched{fd, POLLRDHUP, 0};
+  return ::poll(&watched, 1, 0) > 0;
 }
 
 Result<std::size_t> write_some(int fd, std::string_view bytes) {

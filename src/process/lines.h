@@ -64,8 +64,12 @@ Status write_all(int fd, std::string_view bytes, std::chrono::milliseconds timeo
 /// Waits until `fd` takes bytes again or its reader is gone; false when `timeout` ran out first.
 bool wait_writable(int fd, std::chrono::milliseconds timeout);
 
-/// Waits until one of the two is readable or at its end.
-void wait_readable(int fd, int other_fd);
+/// Whether `fd` is readable or at its end, without waiting.
+bool is_readable(int fd);
+
+/// Whether every writer of the pipe or socket `fd` is gone, without waiting and though bytes may be
+/// left to read. False for a file.
+bool has_hung_up(int fd);
 
 /// Writes what goes without waiting and returns how many bytes that was. Errors: `unavailable`.
 Result<std::size_t> write_some(int fd, std::string_view bytes);

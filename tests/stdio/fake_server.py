@@ -61,6 +61,18 @@ def tools():
 
 
 def list_tools(id, params):
+    state["lists"] = state.get("lists", 0) + 1
+    if "--late" in FLAGS and state["lists"] < 3:
+        if state["lists"] == 1:  # the second has no answer until there is a third
+            send({"id": id, "error": {"code": 1, "message": "not yet"}})
+            time.sleep(0.2)
+            notify("notifications/tools/list_changed")
+        return
+    if "--restless" in FLAGS:
+        notify("notifications/tools/list_changed")
+    if "--crawl" in FLAGS:
+        time.sleep(0.02)
+        return answer(id, {"tools": [], "nextCursor": str(state["lists"])})
     if "--endless" in FLAGS:
         return answer(id, {"tools": [], "nextCursor": "again"})
     if "--misshapen" in FLAGS:

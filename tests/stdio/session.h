@@ -55,6 +55,7 @@ class SessionFolder {
   struct Options {
     std::vector<std::string> flags = {};   ///< of the fake server
     std::vector<std::string> others = {};  ///< names of further servers, without flags
+    std::string other_flag = {};           ///< but for this one
     std::string limits = {};               ///< members of `limits`
   };
   explicit SessionFolder(const Options& options) {
@@ -93,7 +94,10 @@ class SessionFolder {
  private:
   std::string upstreams(const Options& options) const {
     std::string out = upstream("fake", options.flags);
-    for (const std::string& other : options.others) out += "\n" + upstream(other, {});
+    for (const std::string& other : options.others)
+      out += "\n" + upstream(other, options.other_flag.empty()
+                                        ? std::vector<std::string>{}
+                                        : std::vector<std::string>{options.other_flag});
     return out;
   }
   std::string upstream(const std::string& name, const std::vector<std::string>& flags) const {

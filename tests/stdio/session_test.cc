@@ -7,6 +7,7 @@
 #include <set>
 
 #include "evidence/verify.h"
+#include "gateway/tool_listing.h"
 #include "process/child.h"
 #include "tests/stdio/session.h"
 
@@ -244,6 +245,82 @@ TEST(SessionTest, ASignalEndsTheWaitForAServerThatDoesNotAnswer) {
   EXPECT_NE(answer->find("no server could be initialized"), std::string::npos) << *answer;
   session.finish();
   EXPECT_EQ(counts(folder)["run.finished"], 1);
+}
+
+// The server fails its first list, says that it changed, and leaves the second list open: neither a
+// second listing of our own nor the client's next try may meet the first.
+TEST(SessionTest, AServerWhoseFirstListFailedIsTriedAgain) {
+  const SessionFolder folder({.flags = {"--late"}});
+  Session session(folder);
+  ASSERT_TRUE(session.send(kInitialize));
+  const auto first = session.receive();
+  ASSERT_TRUE(first);
+  EXPECT_NE(first->find("no server could be initialized"), std::string::npos) << *first;
+  ASSERT_TRUE(session.send(kInitialize));
+  std::size_t lists = 0;
+  while (lists < 2) {  // the second is under way
+    lists = 0;
+    for (const std::string& line : folder.tap()) {
+      if (line.find("\"tools/list\"") != std::string::npos) ++lists;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  ::kill(::getpid(), SIGTERM);
+  ASSERT_TRUE(session.receive());
+  session.finish();
+  EXPECT_TRUE(session.problems().empty());
+  EXPECT_EQ(counts(folder)["run.finished"], 1);
+}
+
+// One server that changes its tools all the time, and never answers without a further change.
+TEST(SessionTest, AServerThatChangesWithoutEndIsLeftOut) {
+  const SessionFolder folder({.others = {"restless"}, .other_flag = "--restless"});
+  Session session(folder);
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "echo", "still here")));
+  const auto answer = session.receive();
+  ASSERT_TRUE(answer && answer->find("still here") != std::string::npos) << answer.value_or("-");
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_NE(session.notices().find("tools change without end"), std::string::npos);
+  std::istringstream lines(text_of_file(folder.path("tap-restless")));
+  std::size_t lists = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"tools/list\"") != std::string::npos) ++lists;
+  }
+  EXPECT_EQ(lists, kMaxListingsInARow);
+}
+
+// A server that never answers holds up neither the client nor the other server.
+TEST(SessionTest, AMuteServerIsNotWaitedForBesideAnother) {
+  const SessionFolder folder({.others = {"mute"}, .other_flag = "--mute"});
+  Session session(folder);
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "echo", "still here")));
+  const auto answer = session.receive();
+  ASSERT_TRUE(answer && answer->find("still here") != std::string::npos) << answer.value_or("-");
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_NE(session.notices().find("is answered before 1 of the servers"), std::string::npos);
+}
+
+// The client closes its end while no server has answered: the run ends, and within its patience.
+TEST(SessionTest, TheEndOfTheInputEndsTheHandshake) {
+  const SessionFolder folder({.flags = {"--mute"}});
+  Session session(folder);
+  ASSERT_TRUE(session.send(kInitialize));
+  const auto rest = session.finish();
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_NE(rest[0].find("no server could be initialized"), std::string::npos) << rest[0];
+  EXPECT_EQ(counts(folder)["run.finished"], 1);
+}
+
+TEST(SessionTest, AllPagesOfAListHaveOneDeadline) {
+  const auto listed = gateway::list_server_tools(
+      {.arguments = {"/usr/bin/env", "python3", (stdio_tests() / "fake_server.py").string(),
+                     "--crawl"},
+       .environment = process::pick_environment(process::harmless_variables())},
+      std::chrono::milliseconds{2'000});
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().code, ErrorCode::kDeadlineExceeded) << listed.error().to_string();
 }
 
 TEST(SessionTest, OneServerOfTwoIsEnough) {
