@@ -37,6 +37,10 @@ int compare(const Key& left, const Key& right, unsigned parts) {
 }  // namespace
 
 Range range_of_writer(const RecordStore& store, const Events& events, std::uint32_t writer) {
+  if (events.empty()) return {};
+  if (events.front()->writer == writer && events.back()->writer == writer) {
+    return {0, events.size()};  // as nearly always
+  }
   const auto& writers = store.writers();
   const auto rank = writers[writer].rank;
   const auto from = std::partition_point(
