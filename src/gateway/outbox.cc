@@ -1,6 +1,7 @@
 // The writer thread and the shortcut past it.
 #include "gateway/outbox.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -40,21 +41,40 @@ Status Outbox::send(std::string line) {
     if (is_broken_ || is_closing_) return Error{ErrorCode::kUnavailable, "the peer is gone"};
     queued_bytes_ += line.size();
     if (is_writing_ || !lines_.empty()) {
-      lines_.push_back(std::move(line));
+      lines_.push_back({.text = std::move(line)});
       changed_.notify_all();
       return {};
     }
     is_writing_ = true;
   }
-  write_ahead(line);
+  write_ahead({.text = std::move(line)});
   return {};
 }
 
 bool Outbox::offer(std::string line, std::size_t max_queued) {
+  return offer(Line{.text = std::move(line)}, max_queued);
+}
+
+bool Outbox::offer_tagged(std::string line, std::int64_t tag) {
+  return offer(Line{.text = std::move(line), .tag = tag}, kMaxQueuedBytes);
+}
+
+bool Outbox::withdraw(std::int64_t tag) {
+  const MutexLock lock(mutex_);
+  const auto at = std::find_if(lines_.begin(), lines_.end(),
+                               [tag](const Line& line) { return line.tag == tag; });
+  if (at == lines_.end()) return false;
+  queued_bytes_ -= at->text.size();
+  lines_.erase(at);
+  changed_.notify_all();
+  return true;
+}
+
+bool Outbox::offer(Line line, std::size_t max_queued) {
   {
     MutexLock lock(mutex_);
-    if (is_broken_ || is_closing_ || queued_bytes_ + line.size() > max_queued) return false;
-    queued_bytes_ += line.size();
+    if (is_broken_ || is_closing_ || queued_bytes_ + line.text.size() > max_queued) return false;
+    queued_bytes_ += line.text.size();
     if (is_writing_ || !lines_.empty()) {
       lines_.push_back(std::move(line));
       changed_.notify_all();
@@ -62,20 +82,22 @@ bool Outbox::offer(std::string line, std::size_t max_queued) {
     }
     is_writing_ = true;
   }
-  write_ahead(line);
+  write_ahead(std::move(line));
   return true;
 }
 
 // Writes what goes at once of a line that nothing stands before; the rest is the thread's.
-void Outbox::write_ahead(std::string& line) {
-  const auto written = process::write_some(fd_, line);
+void Outbox::write_ahead(Line line) {
+  const auto written = process::write_some(fd_, line.text);
   MutexLock lock(mutex_);
   is_writing_ = false;
   if (!written) {
     is_broken_ = true;
   } else {
     queued_bytes_ -= *written;
-    if (*written < line.size()) lines_.push_front(line.substr(*written));
+    if (*written > 0) line.tag = 0;
+    line.text.erase(0, *written);
+    if (!line.text.empty()) lines_.push_front(std::move(line));
   }
   changed_.notify_all();
 }
@@ -109,7 +131,7 @@ void Outbox::write_queued() {
       if (is_broken_ || lines_.empty()) return;
       batch.clear();
       while (!lines_.empty() && (batch.empty() || batch.size() < kBatchBytes)) {
-        batch += lines_.front();
+        batch += lines_.front().text;
         lines_.pop_front();
       }
       is_writing_ = true;

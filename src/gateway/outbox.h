@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <thread>
@@ -35,6 +36,11 @@ class Outbox {
   /// Queues `line` unless that makes more than `max_queued` bytes wait; never blocks. False if it
   /// was not queued.
   bool offer(std::string line, std::size_t max_queued = kMaxQueuedBytes);
+  /// The same for a line that may be taken back by `tag`, which is not 0.
+  bool offer_tagged(std::string line, std::int64_t tag);
+
+  /// Takes a tagged line out of the queue. True if not one byte of it was written or ever will be.
+  bool withdraw(std::int64_t tag);
 
   /// Refuses new lines, writes those queued for at most `flush`, and ends the thread. Idempotent.
   void close(std::chrono::milliseconds flush);
@@ -44,14 +50,19 @@ class Outbox {
  private:
   void write_queued();
   bool write_bytes(std::string_view bytes);
-  void write_ahead(std::string& line);
+  struct Line {
+    std::string text;
+    std::int64_t tag = 0;  // 0: none, or its first bytes are written
+  };
+  bool offer(Line line, std::size_t max_queued);
+  void write_ahead(Line line);
   bool is_given_up(std::chrono::steady_clock::time_point last_progress) const;
 
   const int fd_;
   const Options options_;
   mutable Mutex mutex_;
   CondVar changed_;  // lines came, room came, or the state changed
-  std::deque<std::string> lines_ REMIT_GUARDED_BY(mutex_);
+  std::deque<Line> lines_ REMIT_GUARDED_BY(mutex_);
   std::size_t queued_bytes_ REMIT_GUARDED_BY(mutex_) = 0;  // being written included
   bool is_writing_ REMIT_GUARDED_BY(mutex_) = false;
   bool is_broken_ REMIT_GUARDED_BY(mutex_) = false;

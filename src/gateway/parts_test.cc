@@ -185,6 +185,21 @@ TEST(OutboxTest, IsBoundedAndGivesUpOnAPeerThatTakesNothing) {
   EXPECT_FALSE(outbox.offer("x"));
 }
 
+TEST(OutboxTest, TakesBackOnlyWhatNeverLeft) {
+  process::ignore_broken_pipes();
+  auto pipe = process::make_pipe();
+  ASSERT_TRUE(pipe);
+  Outbox outbox(pipe->write_end.get());
+  const std::string large(500'000, 'x');  // more than a pipe takes
+  ASSERT_TRUE(outbox.offer_tagged(large, 1));
+  ASSERT_TRUE(outbox.offer_tagged(large, 2));  // the writer may have it in hand, or not
+  ASSERT_TRUE(outbox.offer_tagged("three\n", 3));
+  EXPECT_FALSE(outbox.withdraw(1));  // its first bytes are written
+  EXPECT_TRUE(outbox.withdraw(3));
+  EXPECT_FALSE(outbox.withdraw(3));
+  EXPECT_FALSE(outbox.withdraw(4));
+}
+
 TEST(OutboxTest, IsBrokenOnceThePeerIsGone) {
   process::ignore_broken_pipes();
   auto pipe = process::make_pipe();

@@ -43,7 +43,7 @@ Failure failure_of(AnswerKind kind) {
   switch (kind) {
     case AnswerKind::kUnreachable:
       return {HandlerOutcome::kFailed, "server_unreachable", "later",
-              "The tool's server is not running. Nothing was done."};
+              "The tool's server takes no requests. Nothing was done."};
     case AnswerKind::kMalformed:
       return {HandlerOutcome::kUnknown, "malformed_answer", "never",
               "The tool's server gave no valid answer. The call may have had its effect."};
@@ -52,6 +52,9 @@ Failure failure_of(AnswerKind kind) {
               "The tool did not answer in time. The call may have had its effect."};
     case AnswerKind::kCancelled:
       return {HandlerOutcome::kCancelled, "cancelled", "never",
+              "The call was cancelled. Nothing was done."};
+    case AnswerKind::kAbandoned:
+      return {HandlerOutcome::kUnknown, "cancelled", "never",
               "The call was cancelled. It may have had its effect."};
     case AnswerKind::kEnded:
     case AnswerKind::kError:

@@ -63,17 +63,17 @@ std::string cursor_text(std::uint64_t generation, std::size_t index) {
 }
 
 // Waits for `span`, or until `stop` is asked for.
-void pause(std::chrono::milliseconds span, const std::stop_token& stop) {
+void pause(const Clock& clock, std::chrono::milliseconds span, const std::stop_token& stop) {
   Mutex mutex;
   CondVar woken;
   const std::stop_callback on_stop(stop, [&] {
     const MutexLock lock(mutex);
     woken.notify_all();
   });
-  const auto end = std::chrono::steady_clock::now() + span;
+  const MonotonicTime end = clock.monotonic_now() + span;
   MutexLock lock(mutex);
   while (!stop.stop_requested()) {
-    const auto left = end - std::chrono::steady_clock::now();
+    const Duration left = end - clock.monotonic_now();
     if (left.count() <= 0) return;
     woken.wait_for(mutex, left);
   }
@@ -137,7 +137,7 @@ Status StdioGateway::refresh_tools(Upstream& upstream, MonotonicTime deadline) {
   Status status;
   auto next = ServerListings::Next::kList;
   while (next == ServerListings::Next::kList) {
-    pause(listings_.pause_before(upstream.name()), stop_.get_token());
+    pause(parts_.clock, listings_.pause_before(upstream.name()), stop_.get_token());
     std::vector<json::Object> tools;
     status = {};
     if (has_tools) {

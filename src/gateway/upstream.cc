@@ -27,6 +27,7 @@ Error unavailable(const Answer& answer, std::string_view method) {
       what = "answered with something else: " + answer.detail;
       break;
     case AnswerKind::kCancelled:
+    case AnswerKind::kAbandoned:
       what = "was not waited for";
       break;
     case AnswerKind::kUnreachable:
@@ -95,7 +96,9 @@ Answer Upstream::ask(const UpstreamRequest& request, std::stop_token stop) {
     pending_.emplace(request.id, &pending);
   }
   const bool is_sent =
-      post(mcp::request_line(mcp::RequestId{request.id}, request.method, request.params));
+      outbox_ != nullptr && outbox_->offer_tagged(mcp::request_line(mcp::RequestId{request.id},
+                                                                    request.method, request.params),
+                                                  request.id);
   {
     // Not made under the lock: it may run its function at once.
     const std::stop_callback on_stop(stop, [this, &pending] {
@@ -115,8 +118,11 @@ Answer Upstream::ask(const UpstreamRequest& request, std::stop_token stop) {
   // Nobody else knows `pending` any more.
   if (!is_sent) return Answer{.kind = AnswerKind::kUnreachable};
   if (pending.is_done) return std::move(pending.answer);
+  if (outbox_->withdraw(request.id)) {
+    return Answer{.kind = pending.is_stopped ? AnswerKind::kCancelled : AnswerKind::kUnreachable};
+  }
   stop_waiting(request, pending.is_stopped ? "cancelled" : "no answer in time");
-  return Answer{.kind = pending.is_stopped ? AnswerKind::kCancelled : AnswerKind::kTimedOut};
+  return Answer{.kind = pending.is_stopped ? AnswerKind::kAbandoned : AnswerKind::kTimedOut};
 }
 
 void Upstream::stop_waiting(const UpstreamRequest& request, std::string_view reason) {

@@ -26,7 +26,8 @@ namespace remit::gateway {
 enum class AnswerKind : std::uint8_t {
   kEnded,        ///< the server ended, or closed its output, before it answered
   kTimedOut,     ///< no answer in time; it was told to stop
-  kCancelled,    ///< we were asked to stop; so was it
+  kCancelled,    ///< we were asked to stop, before a byte of the request was sent
+  kAbandoned,    ///< we were asked to stop, and told the server so; it may have acted
   kMalformed,    ///< an answer came, but not one of this protocol
   kUnreachable,  ///< the request was never sent
   kError,        ///< a JSON-RPC error
