@@ -54,7 +54,9 @@ void announce_recovery(const evidence::FileEvidenceLog& log, const Notices& noti
   }
 }
 
-// The session, then the end of the log: what could not be recorded is a problem of the run.
+// The session, then the end of the log, then the servers: their grace must not keep the log open
+// for a client that kills us once its own patience is over. What could not be recorded is a problem
+// of the run.
 std::vector<Error> serve_run(const StdioRun& run, const Config& config,
                              const process::TerminationSignals& signals, const Notices& notices,
                              const enforcement::RunFacts& facts, const Clock& clock, World& world) {
@@ -76,10 +78,10 @@ std::vector<Error> serve_run(const StdioRun& run, const Config& config,
     gateway.serve(run.input_fd, signals);
     const Status ended = world.point->end_run();
     if (!ended) problems.push_back(ended.error());
+    // `serve` has waited for every call: nothing is recorded from here on.
+    const Status closed = world.evidence->close();
+    if (!closed) problems.push_back(closed.error());
   }
-  world.point.reset();
-  const Status closed = world.evidence->close();
-  if (!closed) problems.push_back(closed.error());
   return problems;
 }
 
