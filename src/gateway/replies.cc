@@ -44,6 +44,9 @@ Failure failure_of(AnswerKind kind) {
     case AnswerKind::kUnreachable:
       return {HandlerOutcome::kFailed, "server_unreachable", "later",
               "The tool's server takes no requests. Nothing was done."};
+    case AnswerKind::kChanged:
+      return {HandlerOutcome::kFailed, "tools_changed", "later",
+              "The tool's server is changing its tools. Nothing was done."};
     case AnswerKind::kMalformed:
       return {HandlerOutcome::kUnknown, "malformed_answer", "never",
               "The tool's server gave no valid answer. The call may have had its effect."};

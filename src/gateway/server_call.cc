@@ -41,6 +41,10 @@ enforcement::HandlerResult ServerCall::run(const enforcement::GrantedCall& call)
   if (upstream == nullptr) {
     return handler_result(Answer{.kind = AnswerKind::kUnreachable}, options_.form);
   }
+  // The server may have changed its tools while the call was decided.
+  if (!gateway_.is_offered(call.tool())) {
+    return handler_result(Answer{.kind = AnswerKind::kChanged}, options_.form);
+  }
   const std::int64_t id = upstream->next_id();
   // The server's token is the id of its request: it names one live call and nothing else.
   std::optional<std::int64_t> token;

@@ -281,7 +281,10 @@ void StdioGateway::start_call(Proposal proposal) {
     const auto live = tool == nullptr ? nullptr : live_tools_.find(*tool);
     if (live != nullptr && live->has_output_schema) form = ReplyForm::kToolText;
     // What the server offers under this name is not what the catalogue names: it is no such tool.
-    if (tool != nullptr && LiveTools::state_of(*tool, live.get()) != ToolState::kLive) {
+    // While a change is open the call waits for the new list; see `run_call`.
+    const bool is_changing = tool != nullptr && listings_.is_ready(tool->upstream_server) &&
+                             !listings_.is_settled(tool->upstream_server);
+    if (tool != nullptr && !is_changing && !is_offered(*tool)) {
       return send(denial_line(proposal.id, refuse(ReasonCode::kUnknownTool, proposal.tool), form));
     }
   }
@@ -313,9 +316,38 @@ void StdioGateway::start_call(Proposal proposal) {
                  form] { run_call(live, call, method, token, form); });
 }
 
+// Whether a call of `tool` may go to its server now: its hands are shaken and, for a tool, the list
+// in hand is of a moment after the last change and has the tool as pinned.
+bool StdioGateway::is_offered(const policy::Tool& tool) const {
+  if (is_method_entry(tool.name)) return listings_.is_ready(tool.upstream_server);
+  return listings_.is_settled(tool.upstream_server) &&
+         LiveTools::state_of(tool, live_tools_.find(tool).get()) == ToolState::kLive;
+}
+
+// A call that meets a change of its server's list waits for the new one, within its time.
+bool StdioGateway::wait_until_offered(const access::ProposedCall& proposed, const LiveCall& call) {
+  const auto snapshot = parts_.policy.get();
+  const policy::Tool* tool =
+      snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(proposed.tool);
+  if (tool == nullptr) return true;  // the boundary says so
+  if (!is_method_entry(tool->name)) {
+    listings_.wait_until_settled(tool->upstream_server, parts_.limits.call_timeout,
+                                 call.stop.get_token());
+  }
+  return is_offered(*tool);
+}
+
 void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
                             const access::ProposedCall& proposed, const std::string& method,
                             const std::optional<mcp::RequestId>& progress_token, ReplyForm form) {
+  if (!wait_until_offered(proposed, *call)) {
+    std::string refused =
+        denial_line(call->id, refuse(ReasonCode::kUnknownTool, proposed.tool), form);
+    const bool is_owed = !call->is_cancelled;
+    calls_.close(call->id);
+    if (is_owed) send(std::move(refused));
+    return;
+  }
   ServerCall handler(*this, {.method = method, .progress_token = progress_token, .form = form});
   enforcement::CallOutcome outcome = parts_.point.invoke(proposed, handler, call->stop.get_token());
   std::string line;

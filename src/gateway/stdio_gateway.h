@@ -127,6 +127,8 @@ class StdioGateway final : public UpstreamListener {
   std::string refusal_of(Upstream& upstream, const mcp::Request& request);
 
   // Answers to the client.
+  bool is_offered(const policy::Tool& tool) const;
+  bool wait_until_offered(const access::ProposedCall& proposed, const LiveCall& call);
   enforcement::Denial refuse(access::ReasonCode reason, std::string tool);
   void send(std::string line);
   void send_error(mcp::ErrorResponse error);

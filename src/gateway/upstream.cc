@@ -30,6 +30,7 @@ Error unavailable(const Answer& answer, std::string_view method) {
     case AnswerKind::kAbandoned:
       what = "was not waited for";
       break;
+    case AnswerKind::kChanged:
     case AnswerKind::kUnreachable:
     case AnswerKind::kEnded:
     case AnswerKind::kResult:

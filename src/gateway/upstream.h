@@ -29,6 +29,7 @@ enum class AnswerKind : std::uint8_t {
   kCancelled,    ///< we were asked to stop, before a byte of the request was sent
   kAbandoned,    ///< we were asked to stop, and told the server so; it may have acted
   kMalformed,    ///< an answer came, but not one of this protocol
+  kChanged,      ///< the request was not sent: the server changed its tools
   kUnreachable,  ///< the request was never sent
   kError,        ///< a JSON-RPC error
   kResult,       ///< a result of the method's shape

@@ -172,6 +172,12 @@ def act(id, params):
         notify("notifications/unheard_of")
         answer(id, text("logged"))
         notify("notifications/message", {"level": "error", "data": "too late"})
+    elif do == "drift_slowly":
+        state["drifted"] = True
+        notify("notifications/tools/list_changed")
+        notify("notifications/message", {"level": "info", "data": "changed"})
+        time.sleep(0.3)  # the list comes later than the client's next call
+        answer(id, text("changed"))
     elif do == "drift":
         state["drifted"] = True
         notify("notifications/tools/list_changed")

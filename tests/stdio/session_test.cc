@@ -325,6 +325,23 @@ TEST(SessionTest, AllPagesOfAListHaveOneDeadline) {
   EXPECT_EQ(listed.error().code, ErrorCode::kDeadlineExceeded) << listed.error().to_string();
 }
 
+TEST(SessionTest, NoToolIsCalledByItsOldDefinitionOnceItChanged) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "drift_slowly")));
+  const auto changed = session.receive();
+  ASSERT_TRUE(changed && changed->find("changed") != std::string::npos) << changed.value_or("-");
+  ASSERT_TRUE(session.send(act(2, "echo", "by the old definition")));
+  std::string said;
+  for (const std::string& line : session.finish()) said += line + "\n";
+  EXPECT_NE(said.find("-32602"), std::string::npos) << said;
+  for (const std::string& line : folder.tap()) {
+    EXPECT_EQ(line.find("by the old definition"), std::string::npos) << line;
+  }
+  EXPECT_EQ(counts(folder)["unknown_tool"], 1);
+}
+
 TEST(SessionTest, OneServerOfTwoIsEnough) {
   const SessionFolder folder({.flags = {"--die"}, .others = {"spare"}});
   Session session(folder);
