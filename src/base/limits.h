@@ -61,6 +61,8 @@ inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} * 1024;
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxCallsInFlight = 256;
+/// Arguments of all calls in flight; their trees take many times as much. One call always goes.
+inline constexpr std::size_t kMaxCallBytesInFlight = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxQueuedBytes =
     std::size_t{64} * 1024 * 1024;  ///< written by us, not yet taken by a peer: four longest lines
 inline constexpr std::size_t kMaxQueuedBytesForNotifications = std::size_t{1} * 1024 * 1024;

@@ -20,19 +20,24 @@ bool LiveCalls::take_token() {
   return true;
 }
 
-LiveCalls::Admitted LiveCalls::admit(const mcp::RequestId& id) {
+LiveCalls::Admitted LiveCalls::admit(const mcp::RequestId& id, std::size_t bytes) {
   const MutexLock lock(mutex_);
   if (calls_.contains(id)) return {Admission::kRepeated};
   if (calls_.size() >= kMaxCallsInFlight) return {Admission::kFull};
+  if (!calls_.empty() && bytes_ + bytes > kMaxCallBytesInFlight) return {Admission::kFull};
   if (!take_token()) return {Admission::kTooFast};
-  auto call = std::make_shared<LiveCall>(id);
+  auto call = std::make_shared<LiveCall>(id, bytes);
+  bytes_ += bytes;
   calls_.emplace(id, call);
   return {Admission::kAdmitted, std::move(call)};
 }
 
 void LiveCalls::close(const mcp::RequestId& id) {
   const MutexLock lock(mutex_);
-  calls_.erase(id);
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  bytes_ -= found->second->bytes;
+  calls_.erase(found);
   if (calls_.empty()) closed_.notify_all();
 }
 

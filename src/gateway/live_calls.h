@@ -17,8 +17,9 @@ namespace remit::gateway {
 
 /// One call of the client's from its admission to its answer.
 struct LiveCall {
-  explicit LiveCall(mcp::RequestId request_id) : id(std::move(request_id)) {}
+  LiveCall(mcp::RequestId request_id, std::size_t size) : id(std::move(request_id)), bytes(size) {}
   const mcp::RequestId id;
+  const std::size_t bytes;  ///< of its arguments
   std::stop_source stop;
   std::atomic<bool> is_cancelled{false};  ///< by the client, which is then owed no answer
 };
@@ -27,7 +28,7 @@ struct LiveCall {
 class LiveCalls {
  public:
   enum class Admission : std::uint8_t {
-    kFull,      ///< kMaxCallsInFlight are there
+    kFull,      ///< kMaxCallsInFlight or kMaxCallBytesInFlight are there
     kTooFast,   ///< more than the configured rate
     kRepeated,  ///< a live call has the id
     kAdmitted,
@@ -40,7 +41,7 @@ class LiveCalls {
     Admission admission = Admission::kFull;
     std::shared_ptr<LiveCall> call = nullptr;  ///< of kAdmitted
   };
-  Admitted admit(const mcp::RequestId& id);
+  Admitted admit(const mcp::RequestId& id, std::size_t bytes = 0);
   void close(const mcp::RequestId& id);
 
   /// The client takes a call back; false if none has the id.
@@ -58,6 +59,7 @@ class LiveCalls {
   Mutex mutex_;
   CondVar closed_;
   std::map<mcp::RequestId, std::shared_ptr<LiveCall>> calls_ REMIT_GUARDED_BY(mutex_);
+  std::size_t bytes_ REMIT_GUARDED_BY(mutex_) = 0;
   bool has_started_ REMIT_GUARDED_BY(mutex_) = false;
   MonotonicTime last_ REMIT_GUARDED_BY(mutex_);
   Duration saved_ REMIT_GUARDED_BY(mutex_){0};  // unspent time; a call costs a second / rate of it

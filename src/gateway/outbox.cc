@@ -102,9 +102,13 @@ void Outbox::write_ahead(Line line) {
   changed_.notify_all();
 }
 
-bool Outbox::is_given_up(SteadyClock::time_point last_progress) const {
+bool Outbox::is_given_up(SteadyClock::time_point last_progress) {
   const auto now = SteadyClock::now();
   const MutexLock lock(mutex_);
+  if (hurry_fd_ >= 0 && process::is_readable(hurry_fd_)) {
+    hurry_fd_ = -1;
+    give_up_ = std::min(give_up_, now + last_words_);
+  }
   return now - last_progress > options_.stall || now >= give_up_;
 }
 
@@ -145,11 +149,18 @@ void Outbox::write_queued() {
   }
 }
 
+void Outbox::hurry_once_readable(int fd, std::chrono::milliseconds last_words) {
+  const MutexLock lock(mutex_);
+  hurry_fd_ = fd;
+  last_words_ = last_words;
+}
+
 void Outbox::close(std::chrono::milliseconds flush) {
   {
     MutexLock lock(mutex_);
     is_closing_ = true;
-    give_up_ = SteadyClock::now() + flush;
+    give_up_ = std::min(give_up_, SteadyClock::now() + flush);
+    hurry_fd_ = -1;
     changed_.notify_all();
   }
   if (writer_.joinable()) writer_.join();

@@ -42,6 +42,10 @@ class Outbox {
   /// Takes a tagged line out of the queue. True if not one byte of it was written or ever will be.
   bool withdraw(std::int64_t tag);
 
+  /// Whether `fd` is readable is looked at while the peer is slow: from then on it has `last_words`
+  /// to take what is queued, after which the outbox is broken.
+  void hurry_once_readable(int fd, std::chrono::milliseconds last_words);
+
   /// Refuses new lines, writes those queued for at most `flush`, and ends the thread. Idempotent.
   void close(std::chrono::milliseconds flush);
 
@@ -56,7 +60,7 @@ class Outbox {
   };
   bool offer(Line line, std::size_t max_queued);
   void write_ahead(Line line);
-  bool is_given_up(std::chrono::steady_clock::time_point last_progress) const;
+  bool is_given_up(std::chrono::steady_clock::time_point last_progress);
 
   const int fd_;
   const Options options_;
@@ -69,6 +73,8 @@ class Outbox {
   bool is_closing_ REMIT_GUARDED_BY(mutex_) = false;
   std::chrono::steady_clock::time_point give_up_ REMIT_GUARDED_BY(mutex_) =
       std::chrono::steady_clock::time_point::max();
+  int hurry_fd_ REMIT_GUARDED_BY(mutex_) = -1;
+  std::chrono::milliseconds last_words_ REMIT_GUARDED_BY(mutex_){0};
   std::thread writer_;
 };
 

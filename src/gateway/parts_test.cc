@@ -49,6 +49,24 @@ TEST(LiveCallsTest, BoundsHowManyThereAre) {
   EXPECT_TRUE(calls.wait_until_empty(milliseconds{0}));
 }
 
+TEST(LiveCallsTest, BoundsHowLargeTheyAreTogether) {
+  remit::testing::FakeClock clock;
+  LiveCalls calls(0, clock);
+  const auto admit = [&](int id, std::size_t bytes) {
+    return calls.admit(mcp::RequestId{id}, bytes).admission;
+  };
+  EXPECT_EQ(admit(1, 2 * kMaxCallBytesInFlight), Admission::kAdmitted);  // alone, any may go
+  EXPECT_EQ(admit(2, 1), Admission::kFull);
+  calls.close(mcp::RequestId{1});
+  EXPECT_EQ(admit(1, kMaxCallBytesInFlight - 1), Admission::kAdmitted);
+  EXPECT_EQ(admit(2, 1), Admission::kAdmitted);
+  EXPECT_EQ(admit(3, 1), Admission::kFull);
+  calls.close(mcp::RequestId{2});
+  calls.close(mcp::RequestId{2});
+  EXPECT_EQ(admit(3, 1), Admission::kAdmitted);
+  EXPECT_EQ(admit(4, 1), Admission::kFull);
+}
+
 TEST(LiveCallsTest, BoundsHowFastTheyCome) {
   remit::testing::FakeClock clock;
   LiveCalls calls(2, clock);
@@ -183,6 +201,20 @@ TEST(OutboxTest, IsBoundedAndGivesUpOnAPeerThatTakesNothing) {
   }
   EXPECT_TRUE(outbox.is_broken());
   EXPECT_FALSE(outbox.offer("x"));
+}
+
+TEST(OutboxTest, GivesASlowPeerItsLastWordsOnceHurried) {
+  process::ignore_broken_pipes();
+  auto pipe = process::make_pipe();
+  auto hurry = process::Wakeup::make();
+  ASSERT_TRUE(pipe && hurry);
+  Outbox outbox(pipe->write_end.get(), {.max_bytes = 100'000});
+  outbox.hurry_once_readable(hurry->fd(), milliseconds{20});
+  ASSERT_TRUE(outbox.send(std::string(500'000, 'x')));
+  EXPECT_FALSE(outbox.is_broken());
+  hurry->notify();
+  EXPECT_FALSE(outbox.send("more\n"));  // waited for room, long before the peer counts as stalled
+  EXPECT_TRUE(outbox.is_broken());
 }
 
 TEST(OutboxTest, TakesBackOnlyWhatNeverLeft) {

@@ -91,6 +91,7 @@ enforcement::Denial StdioGateway::refuse(ReasonCode reason, std::string tool) {
 void StdioGateway::serve(int input_fd, const process::TerminationSignals& signals) {
   signals_ = &signals;
   input_fd_ = input_fd;
+  outbox_.hurry_once_readable(signals.fd(), kLastWords);
   process::LineReader reader(input_fd, parts_.limits.body_bytes, signals.fd());
   bool is_open = true;
   while (is_open) {
@@ -123,7 +124,8 @@ void StdioGateway::serve(int input_fd, const process::TerminationSignals& signal
 void StdioGateway::drain(const process::TerminationSignals& signals) {
   const MonotonicTime deadline = parts_.clock.monotonic_now() + kDrainDeadline;
   while (!calls_.wait_until_empty(kLookUp)) {
-    if (signals.read_one() || parts_.clock.monotonic_now() >= deadline) break;
+    // Left unread, so that whoever writes to a client that does not read sees it too.
+    if (process::is_readable(signals.fd()) || parts_.clock.monotonic_now() >= deadline) break;
   }
   calls_.stop_all();
   if (!calls_.wait_until_empty(kLastWords)) {
@@ -288,19 +290,20 @@ void StdioGateway::start_call(Proposal proposal) {
       return send(denial_line(proposal.id, refuse(ReasonCode::kUnknownTool, proposal.tool), form));
     }
   }
-  access::ProposedCall call{.route = parts_.route,
-                            .credential = whoever_started_us(),
-                            .tool = proposal.tool,
-                            .arguments_json = json::write(json::Value{proposal.arguments}),
-                            .run_id = parts_.run_id,
-                            .case_id = parts_.case_id};
+  access::ProposedCall call{
+      .route = parts_.route,
+      .credential = whoever_started_us(),
+      .tool = proposal.tool,
+      .arguments_json = json::write(json::Value{std::move(proposal.arguments)}),
+      .run_id = parts_.run_id,
+      .case_id = parts_.case_id};
   const auto token = read_meta(proposal.params, call);
   if (!token) {
     refuse(ReasonCode::kInvalidRequest, proposal.tool);
     return send_error(
         {.id = proposal.id, .code = mcp::kInvalidParams, .message = token.error().message});
   }
-  auto [admission, live_call] = calls_.admit(proposal.id);
+  auto [admission, live_call] = calls_.admit(proposal.id, call.arguments_json.size());
   if (admission == LiveCalls::Admission::kRepeated) {
     // An answer under this id would be taken for the live call's.
     refuse(ReasonCode::kInvalidRequest, proposal.tool);
