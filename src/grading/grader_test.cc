@@ -276,7 +276,7 @@ std::string crowd_text(const Crowd& crowd, std::size_t count) {
 
 // With a pass over the decisions for each start, this would take hours.
 TEST(Grader, GradesManyDecisionsAndStartsOfOneInvocation) {
-  constexpr std::size_t kCount = 50'000;
+  constexpr std::size_t kCount = 10'000;
   const Crowd crowds[] = {
       {"each cites its own", R"(,"decision":"deny","decision_id":"d#")", R"(,"decision_id":"d#")",
        false, Code::kStartAfterDeny, 1},
