@@ -68,7 +68,7 @@ inline constexpr std::size_t kMaxQueuedBytes =
 inline constexpr std::size_t kMaxQueuedBytesForNotifications = std::size_t{1} * 1024 * 1024;
 inline constexpr std::size_t kMaxServerRequests = 64;  ///< of one server, unanswered by the client
 inline constexpr std::size_t kMaxSubscriptions = 1024;
-inline constexpr std::size_t kMaxListPages = 1000;   ///< of one list of a server
+inline constexpr std::size_t kMaxListPages = 1000;  ///< of one list of a server
 /// Listings of one server's tools with less than kListingRest between; then it is given up.
 inline constexpr std::size_t kMaxListingsInARow = 10;
 inline constexpr std::chrono::milliseconds kListingRest{10'000};
