@@ -123,7 +123,7 @@ Status StdioGateway::shake_hands(Upstream& upstream, const json::Object& capabil
   if (!listings_.begin(upstream.name())) {
     return Error{ErrorCode::kUnavailable, "it is busy, or given up, since an earlier initialize"};
   }
-  const Status shaken = upstream.shake_hands(capabilities, stop_.get_token(), left_until(deadline));
+  Status shaken = upstream.shake_hands(capabilities, stop_.get_token(), left_until(deadline));
   if (shaken) return refresh_tools(upstream, deadline);
   listings_.abandon(upstream.name());
   return shaken;
