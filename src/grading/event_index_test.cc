@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/seeded_random.h"
@@ -16,6 +16,10 @@ using event::EventKind;
 using event::Field;
 using testing::SeededRandom;
 
+// An event owns no text, so the words it points at stand here.
+constexpr std::string_view kWriters[] = {"w0", "w1", "w2"};
+constexpr std::string_view kChoices[] = {"0", "1", "2", "3"};
+
 /// Decisions and starts of one invocation, of three writers, with any facts.
 CallView random_call(RecordStore& store, SeededRandom& random, std::size_t count) {
   EXPECT_TRUE(store.begin_source("a", "a"));
@@ -24,12 +28,12 @@ CallView random_call(RecordStore& store, SeededRandom& random, std::size_t count
     event.kind =
         random.number(4) == 0 ? EventKind::kExecutorStart : EventKind::kAuthorizationDecision;
     event.set(Field::kInvocationId, "i");
-    event.set(Field::kWriter, "w" + std::to_string(random.number(3)));
+    event.set(Field::kWriter, kWriters[random.number(3)]);
     event.set(Field::kSeq, static_cast<std::int64_t>(i) + 1);
     for (const Field field : {Field::kTool, Field::kResourceType, Field::kResourceId,
                               Field::kArgsDigest, Field::kDecisionId}) {
       const std::uint64_t choice = random.number(4);
-      if (choice != 0) event.set(field, std::to_string(choice));
+      if (choice != 0) event.set(field, kChoices[choice]);
     }
     const std::uint64_t word = random.number(4);
     if (word != 0) event.set(Field::kDecision, word == 1 ? "allow" : word == 2 ? "deny" : "maybe");
