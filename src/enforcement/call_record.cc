@@ -88,7 +88,9 @@ void CallRecord::set_assessment(Assessment assessment, std::string decision_id,
   }
 }
 
-void CallRecord::overrule(access::Decision denial) {
+void CallRecord::overrule(access::Decision denial,
+                          std::shared_ptr<const decision::PolicySnapshot> in_force) {
+  in_force_ = std::move(in_force);
   assessment_.decision = std::move(denial);
   assessment_.reached = Step::kDecide;
   assessment_.decision_point = {};
@@ -154,9 +156,9 @@ Event CallRecord::decision() const {
   }
   out.set(Field::kDecision, facts.decision.allowed() ? "allow" : "deny");
   out.set(Field::kReason, access::reason_name(facts.decision.reason()));
-  if (facts.snapshot != nullptr) {
-    out.set_if_any(Field::kPolicyVersion, facts.snapshot->bundle->version);
-    out.set_if_any(Field::kPolicyDigest, facts.snapshot->bundle->digest);
+  if (const auto& snapshot = in_force_ != nullptr ? in_force_ : facts.snapshot) {
+    out.set_if_any(Field::kPolicyVersion, snapshot->bundle->version);
+    out.set_if_any(Field::kPolicyDigest, snapshot->bundle->digest);
   }
   const std::vector<std::string>& policies = facts.decision.determining_policies();
   if (!policies.empty()) {

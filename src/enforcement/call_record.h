@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ class CallRecord {
 
   /// Takes what was found out; a remade decision takes the place of the earlier one.
   void set_assessment(Assessment assessment, std::string decision_id, const DigestKey& key);
-  /// Puts a denial in the place of what was decided: it could not be recorded in time.
-  void overrule(access::Decision denial);
+  /// Puts a denial in the place of what was decided, which could not be recorded in time; it is
+  /// recorded under the policy `in_force`.
+  void overrule(access::Decision denial, std::shared_ptr<const decision::PolicySnapshot> in_force);
 
   [[nodiscard]] const Assessment& assessment() const { return assessment_; }
   /// For the one who runs the call: resources and arguments may be moved out.
@@ -63,6 +65,7 @@ class CallRecord {
   std::string idempotency_key_digest_;
 
   Assessment assessment_;
+  std::shared_ptr<const decision::PolicySnapshot> in_force_;  // where it is not the assessment's
   std::string decision_id_;
   std::string args_digest_;
   std::string action_;

@@ -97,7 +97,9 @@ struct EnforcementPoint::Impl {
   }
   Status commit(const std::vector<Event>& events, std::uint64_t generation);
   Status commit_decision(const CallRecord& record, StartCommit start, std::uint64_t generation);
+  Denial overrule(CallRecord& record, const access::Decision& refusal);
   Status publish(const decision::PolicySnapshot& snapshot);
+  Status publish_if_new(const decision::PolicySnapshot* snapshot);
   CallOutcome run(CallRecord& record, ToolHandler& handler, std::stop_token stop);
   void count_refusal(MonotonicTime now);
   void report_lost(std::int64_t events) noexcept;
@@ -130,10 +132,7 @@ std::optional<Denial> EnforcementPoint::Impl::decide(CallRecord& record, StartCo
     }
     // A decision never stands in the log before the policy that made it.
     const std::uint64_t generation = snapshot == nullptr ? 0 : snapshot->generation;
-    recorded = {};
-    if (generation > published_generation.load(std::memory_order_acquire)) {
-      recorded = publish(*snapshot);
-    }
+    recorded = publish_if_new(snapshot.get());
     if (recorded) recorded = commit_decision(record, start, generation);
     if (recorded) {
       if (facts.may_run()) return std::nullopt;
@@ -144,10 +143,23 @@ std::optional<Denial> EnforcementPoint::Impl::decide(CallRecord& record, StartCo
   if (recorded.error().code != ErrorCode::kFailedPrecondition) {
     return denial_of(record, recorded.error());
   }
-  // Each time a newer policy was published while this one was asked: no policy has the last word.
-  record.overrule(refusal_of(Step::kRecord, recorded.error()));
-  recorded = commit_decision(record, StartCommit::kLater, 0);
-  if (recorded) return denial_of(record);
+  return overrule(record, refusal_of(Step::kRecord, recorded.error()));
+}
+
+// Each time a newer policy was published while this one was asked: no policy has the last word. The
+// refusal stands in the log under the policy in force at its place, as every decision does.
+Denial EnforcementPoint::Impl::overrule(CallRecord& record, const access::Decision& refusal) {
+  constexpr int kMaxPlaces = 16;
+  Status recorded;
+  for (int place = 0; place < kMaxPlaces; ++place) {
+    const auto in_force = world.policy.get();
+    record.overrule(refusal, in_force);
+    recorded = publish_if_new(in_force.get());
+    const std::uint64_t generation = in_force == nullptr ? 0 : in_force->generation;
+    if (recorded) recorded = commit_decision(record, StartCommit::kLater, generation);
+    if (recorded) return denial_of(record);
+    if (recorded.error().code != ErrorCode::kFailedPrecondition) break;
+  }
   return denial_of(record, Error{ErrorCode::kUnavailable, recorded.error().to_string()});
 }
 
@@ -169,6 +181,12 @@ Status EnforcementPoint::Impl::commit_decision(const CallRecord& record, StartCo
   REMIT_TRY(commit(events, generation));
   invocations.fetch_add(1, std::memory_order_relaxed);
   return {};
+}
+
+Status EnforcementPoint::Impl::publish_if_new(const decision::PolicySnapshot* snapshot) {
+  if (snapshot == nullptr) return {};
+  if (snapshot->generation <= published_generation.load(std::memory_order_acquire)) return {};
+  return publish(*snapshot);
 }
 
 Status EnforcementPoint::Impl::publish(const decision::PolicySnapshot& snapshot) {
