@@ -274,14 +274,19 @@ TEST(SessionTest, AServerWhoseFirstListFailedIsTriedAgain) {
   EXPECT_EQ(counts(folder)["run.finished"], 1);
 }
 
+// Whatever another server does, the good one answers.
+void expect_still_served(Session& session) {
+  ASSERT_TRUE(session.send(act(1, "echo", "still here")));
+  const auto answer = session.receive();
+  ASSERT_TRUE(answer && answer->find("still here") != std::string::npos) << answer.value_or("-");
+}
+
 // One server that changes its tools all the time, and never answers without a further change.
 TEST(SessionTest, AServerThatChangesWithoutEndIsLeftOut) {
   const SessionFolder folder({.others = {"restless"}, .other_flag = "--restless"});
   Session session(folder);
   begin(session);
-  ASSERT_TRUE(session.send(act(1, "echo", "still here")));
-  const auto answer = session.receive();
-  ASSERT_TRUE(answer && answer->find("still here") != std::string::npos) << answer.value_or("-");
+  expect_still_served(session);
   EXPECT_TRUE(session.finish().empty());
   EXPECT_NE(session.notices().find("tools change without end"), std::string::npos);
   std::istringstream lines(text_of_file(folder.path("tap-restless")));
@@ -297,9 +302,7 @@ TEST(SessionTest, AMuteServerIsNotWaitedForBesideAnother) {
   const SessionFolder folder({.others = {"mute"}, .other_flag = "--mute"});
   Session session(folder);
   begin(session);
-  ASSERT_TRUE(session.send(act(1, "echo", "still here")));
-  const auto answer = session.receive();
-  ASSERT_TRUE(answer && answer->find("still here") != std::string::npos) << answer.value_or("-");
+  expect_still_served(session);
   EXPECT_TRUE(session.finish().empty());
   EXPECT_NE(session.notices().find("is answered before 1 of the servers"), std::string::npos);
 }
