@@ -5,12 +5,14 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -113,6 +115,11 @@ static_assert(kFieldCount <= 64, "presence is one word");
 std::string_view field_name(Field field);
 std::optional<Field> parse_field(std::string_view name);
 
+/// A string that ends with the expression it stands in. (A plain `std::string&&` overload would
+/// make every call with a literal ambiguous.)
+template <typename Text>
+concept TemporaryString = std::same_as<std::remove_const_t<Text>, std::string>;
+
 /// One event. Text and lists point into memory that the maker keeps alive. Reusable: `clear` keeps
 /// the lists' capacity. Only fields that are present may be read for meaning; absent text reads as
 /// empty and absent integers as 0.
@@ -135,6 +142,8 @@ class Event {
     ignored_fields = 0;
   }
   [[nodiscard]] bool has(Field field) const { return (present_ & bit(field)) != 0; }
+  /// All fields that are present, each as the bit of its number.
+  [[nodiscard]] std::uint64_t present() const { return present_; }
   [[nodiscard]] std::string_view text(Field field) const {
     return has(field) ? text_[static_cast<std::size_t>(field)] : std::string_view{};
   }
@@ -145,6 +154,9 @@ class Event {
     text_[static_cast<std::size_t>(field)] = value;
     mark(field);
   }
+  /// An event points at its text: what is gone before the event is read is refused by the compiler.
+  void set(Field field, TemporaryString auto&& value) = delete;
+  void set_if_any(Field field, TemporaryString auto&& value) = delete;
   /// Sets a text field unless `value` is empty: an absent fact is an absent field.
   void set_if_any(Field field, std::string_view value) {
     if (!value.empty()) set(field, value);
