@@ -27,6 +27,7 @@ Result<bool> LineReader::next(Line& line) {
   for (;;) {
     REMIT_TRY_ASSIGN(const std::size_t length, measure());
     line.offset = base_offset_ + begin_;
+    line.number = ++number_;
     line.over_limit = length == kOverLimit;
     if (line.over_limit) {
       REMIT_TRY(skip_line());

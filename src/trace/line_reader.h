@@ -17,6 +17,7 @@ namespace remit::trace {
 struct Line {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of its first byte in the file
+  std::uint64_t number = 0;  ///< 1 for the file's first line, skipped lines counted
   bool over_limit = false;   ///< longer than the limit: passed over, `text` is empty
 };
 
@@ -50,6 +51,7 @@ class LineReader {
   std::size_t begin_ = 0;          ///< of what was not yielded
   std::size_t end_ = 0;            ///< of what was read
   std::uint64_t base_offset_ = 0;  ///< place of buffer_[0] in the file
+  std::uint64_t number_ = 0;       ///< of the last line that was measured
   bool at_end_ = false;
 };
 

@@ -34,6 +34,15 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t limit, st
   }
 }
 
+std::vector<std::uint64_t> numbers_of(const std::string& text, std::size_t block) {
+  testing::MemoryFile file(text, block);
+  LineReader reader(file, 8, block);
+  std::vector<std::uint64_t> numbers;
+  Line line;
+  while (reader.next(line).value()) numbers.push_back(line.number);
+  return numbers;
+}
+
 struct LineCase {
   const char* text;
   std::vector<std::string> lines;
@@ -73,6 +82,13 @@ TEST(LineReader, PassesOnWhatReadingSays) {
   const Result<bool> found = reader.next(line);
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
+}
+
+TEST(LineReader, NumbersLinesAsEditorsDo) {  // blank and over-long lines have numbers too
+  const std::string text = "{a}\n\n \r\n{b}\n1234567890123456\n{c}\n{d}";
+  for (std::size_t block = 1; block < text.size() + 2; ++block) {
+    EXPECT_EQ(numbers_of(text, block), (std::vector<std::uint64_t>{1, 4, 5, 6, 7})) << block;
+  }
 }
 
 }  // namespace
