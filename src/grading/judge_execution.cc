@@ -209,7 +209,7 @@ void Judge::judge_effects() {
   const CallView& call = *call_;
   std::int64_t observed = 0;
   for (const EventRecord* effect : call.effects) {
-    observed = std::min(kMaxSafeInteger, observed + effect->effects);
+    observed = std::min(kMaxSafeInteger, observed + effect->number());
   }
   if (observed > 0 && call.starts.empty()) {
     add(Code::kEffectWithoutStart, "0 effects",

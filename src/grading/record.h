@@ -42,52 +42,121 @@ enum class OutcomeWord : std::uint8_t {
   kFailed,
   kUnknown,
   kCancelled,
+  kFound,  ///< this one and the next two: of a `resource.resolved`
+  kNotFound,
+  kUnavailable,
   kOther
 };
+/// As `event::kPrincipalStates`, behind none.
+enum class PrincipalState : std::uint8_t {
+  kUnrecorded,
+  kAuthenticated,
+  kMissing,
+  kInvalid,
+  kExpired
+};
+/// As `event::kApprovalStates`, behind none.
+enum class ApprovalState : std::uint8_t {
+  kUnrecorded,
+  kActive,
+  kAbsent,
+  kExpired,
+  kRevoked,
+  kMismatched,
+  kConsumed
+};
 
-/// The texts that are remembered, the common ones first. Those that recur are interned, so that
-/// their references compare as they do.
+/// The texts that are remembered. Those that recur are interned, so that their references compare
+/// as they do.
 enum class Fact : std::uint8_t {
   kTool,
   kRunId,
   kCaseId,
   kRoute,
+  kAction,
   kResourceType,
-  kResourceId,  ///< not interned
-  kArgsDigest,  ///< not interned
-  kDecisionId,  ///< not interned
+  kResourceId,
+  kResourceTenant,
+  kFurtherResources,  ///< a JSON list, sorted
+  kRequestedRef,
+  kArgsDigest,
+  kPrincipalRef,
+  kPrincipalClass,
+  kPrincipalTenant,
+  kPrincipalRevision,
+  kResolutionSource,
+  kResolutionRevision,
+  kApprovalId,
+  kDecisionId,
   kPolicyVersion,
-  kReason,
   kPolicyDigest,
-  kWord,  ///< a decision or outcome outside its closed set
+  kReason,
+  kWord,        ///< a decision or outcome outside its closed set
+  kNumberLow,   ///< no text: the low half of `EventRecord::number`
+  kNumberHigh,  ///< and its high half
 };
-inline constexpr std::size_t kFactCount = 12;
+inline constexpr std::size_t kFactCount = 25;
 
+constexpr std::uint32_t bit(Fact fact) {
+  return std::uint32_t{1} << static_cast<unsigned>(fact);
+}
+inline constexpr std::uint32_t kUninterned = bit(Fact::kResourceId) | bit(Fact::kFurtherResources) |
+                                             bit(Fact::kRequestedRef) | bit(Fact::kArgsDigest) |
+                                             bit(Fact::kApprovalId) | bit(Fact::kDecisionId);
 constexpr bool is_interned(Fact fact) {
-  return fact < Fact::kResourceId || fact > Fact::kDecisionId;
+  return (kUninterned & bit(fact)) == 0;
 }
 
-/// One event. In the arena it ends behind the last fact that is set.
+/// Which facts an event has and where its record keeps them; shared by all events that have the
+/// same.
+struct Shape {
+  std::uint64_t fields = 0;  ///< `event::Field`s that record something, as bits
+  std::uint32_t facts = 0;   ///< as bits
+  std::uint8_t count = 0;
+  std::array<std::uint8_t, kFactCount> slots{};
+
+  static Shape of(std::uint64_t fields, std::uint32_t facts) {
+    Shape out{fields, facts};
+    for (std::size_t i = 0; i < kFactCount; ++i) {
+      if ((facts >> i & 1U) != 0) out.slots[i] = out.count++;
+    }
+    return out;
+  }
+};
+
+/// One event. In the arena it ends behind its last fact.
 struct EventRecord {
   Ref next = 0;  ///< of the same invocation, in the order of reading
   std::uint32_t writer = 0;
   event::EventKind kind = event::EventKind::kExtension;
   DecisionWord decision = DecisionWord::kAbsent;
   OutcomeWord outcome = OutcomeWord::kAbsent;
+  PrincipalState principal_state = PrincipalState::kUnrecorded;
+  ApprovalState approval_state = ApprovalState::kUnrecorded;
   bool is_numbered = false;
-  std::uint8_t fact_count = 0;  ///< of `facts`, as far as there are any
-  std::int64_t seq = 0;         ///< as in OrderKey
-  std::uint64_t place = 0;      ///< always set
-  std::int64_t effects = 0;     ///< of an `effect.observed`
+  bool is_resource_null = false;  ///< `resource_id` is recorded, as null
+  bool is_shadow = false;         ///< a decision in mode `shadow` that was not enforced
+  const Shape* shape = nullptr;
+  std::int64_t seq = 0;     ///< as in OrderKey
+  std::uint64_t place = 0;  ///< always set
   std::array<Ref, kFactCount> facts{};
 
   [[nodiscard]] OrderKey key() const { return {seq, is_numbered ? 0 : place}; }
+  [[nodiscard]] bool has(Fact fact) const { return (shape->facts & bit(fact)) != 0; }
+  [[nodiscard]] bool has(event::Field field) const {
+    return (shape->fields >> static_cast<unsigned>(field) & 1U) != 0;
+  }
   [[nodiscard]] Ref fact(Fact fact) const {
-    const auto index = static_cast<std::size_t>(fact);
-    return index < fact_count ? facts[index] : 0;
+    return has(fact) ? facts[shape->slots[static_cast<std::size_t>(fact)]] : 0;
+  }
+  /// `effects` of an `effect.observed`, `attempt` of any other event; 1 where it records none.
+  [[nodiscard]] std::int64_t number() const {
+    if (!has(Fact::kNumberLow)) return 1;
+    return static_cast<std::int64_t>(std::uint64_t{fact(Fact::kNumberHigh)} << 32U |
+                                     fact(Fact::kNumberLow));
   }
   [[nodiscard]] std::size_t kept_bytes() const {
-    return offsetof(EventRecord, facts) + fact_count * sizeof(Ref);
+    return offsetof(EventRecord, facts) + shape->count * sizeof(Ref);
   }
 };
 static_assert(std::is_trivially_copyable_v<EventRecord> && alignof(EventRecord) == 8);

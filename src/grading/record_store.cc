@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <numeric>
 #include <tuple>
+
+#include "event/names.h"
+#include "json/value.h"
 
 namespace remit::grading {
 namespace {
@@ -13,12 +17,80 @@ using event::Event;
 using event::EventKind;
 using event::Field;
 
-/// In the order of Fact; the last fact, kWord, is no field of its own.
-constexpr Field kFactFields[kFactCount - 1] = {
-    Field::kTool,          Field::kRunId,      Field::kCaseId,       Field::kRoute,
-    Field::kResourceType,  Field::kResourceId, Field::kArgsDigest,   Field::kDecisionId,
-    Field::kPolicyVersion, Field::kReason,     Field::kPolicyDigest,
+/// Of the facts up to `kReason`, in their order. `further_resources` is no text field.
+constexpr Field kFactFields[] = {
+    Field::kTool,
+    Field::kRunId,
+    Field::kCaseId,
+    Field::kRoute,
+    Field::kAction,
+    Field::kResourceType,
+    Field::kResourceId,
+    Field::kResourceTenant,
+    Field::kFurtherResources,
+    Field::kRequestedRef,
+    Field::kArgsDigest,
+    Field::kPrincipalRef,
+    Field::kPrincipalClass,
+    Field::kPrincipalTenant,
+    Field::kPrincipalRevision,
+    Field::kResolutionSource,
+    Field::kResolutionRevision,
+    Field::kApprovalId,
+    Field::kDecisionId,
+    Field::kPolicyVersion,
+    Field::kPolicyDigest,
+    Field::kReason,
 };
+static_assert(std::size(kFactFields) == static_cast<std::size_t>(Fact::kReason) + 1);
+constexpr std::uint64_t kTextFields = (std::uint64_t{1} << event::kTextFieldCount) - 1;
+/// Beside the fields of an event, what else decides its shape.
+constexpr std::uint64_t kHasWord = std::uint64_t{1} << 63U;
+constexpr std::uint64_t kHasNumber = std::uint64_t{1} << 62U;
+constexpr std::uint64_t kHasFurther = std::uint64_t{1} << 61U;
+static_assert(event::kFieldCount <= 61);
+
+/// The fields that record something (REQ-GR-015).
+std::uint64_t fields_of(const Event& event) {
+  std::uint64_t fields = event.present();
+  for (std::uint64_t left = fields & kTextFields; left != 0; left &= left - 1) {
+    const auto field = static_cast<Field>(__builtin_ctzll(left));
+    const bool is_null = field == Field::kResourceId && event.resource_id_is_null;
+    if (event.text(field).empty() && !is_null) fields &= ~(left & (~left + 1));
+  }
+  return fields;
+}
+
+/// The facts of an event with this key.
+std::uint32_t facts_of(std::uint64_t key) {
+  std::uint32_t facts = 0;
+  for (std::size_t i = 0; i < std::size(kFactFields); ++i) {
+    if ((key >> static_cast<unsigned>(kFactFields[i]) & 1U) != 0) facts |= 1U << i;
+  }
+  if ((key & kHasFurther) == 0) facts &= ~bit(Fact::kFurtherResources);
+  if ((key & kHasWord) != 0) facts |= bit(Fact::kWord);
+  if ((key & kHasNumber) != 0) facts |= bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
+  return facts;
+}
+
+/// A word of a closed set, which the decoder has checked, as its enumerator.
+template <class Word, std::size_t kCount>
+Word word_of(const std::array<std::string_view, kCount>& words, std::string_view text) {
+  if (text.empty()) return Word{};
+  const auto found = std::find(words.begin(), words.end(), text);
+  return found == words.end() ? Word{} : static_cast<Word>(found - words.begin() + 1);
+}
+
+/// A list of texts as one, whatever their order.
+std::string list_text(std::vector<std::string_view> items) {
+  std::sort(items.begin(), items.end());
+  std::string out = "[";
+  for (const std::string_view item : items) {
+    if (out.size() > 1) out += ',';
+    json::write_string(item, out);
+  }
+  return out += ']';
+}
 
 DecisionWord decision_of(const Event& event) {
   const std::string_view word = event.text(Field::kDecision);
@@ -33,6 +105,11 @@ OutcomeWord outcome_of(const Event& event) {
   if (word == "failed") return OutcomeWord::kFailed;
   if (word == "cancelled") return OutcomeWord::kCancelled;
   if (word == "unknown") return OutcomeWord::kUnknown;
+  if (event.kind == EventKind::kResourceResolved) {
+    if (word == "found") return OutcomeWord::kFound;
+    if (word == "not_found") return OutcomeWord::kNotFound;
+    if (word == "unavailable") return OutcomeWord::kUnavailable;
+  }
   return word.empty() ? OutcomeWord::kAbsent : OutcomeWord::kOther;
 }
 
@@ -43,7 +120,8 @@ RecordStore::RecordStore(std::uint64_t seed)
       seed_(seed),
       index_(1024),
       named_(16, TextHash{seed}),
-      anonymous_(16, TextHash{seed}) {
+      anonymous_(16, TextHash{seed}),
+      shapes_(64, ShapeHash{seed}) {
   for (std::size_t i = 0; i < reasons_.size(); ++i) {
     reasons_[i] = texts_.intern(access::reason_name(static_cast<access::ReasonCode>(i)));
   }
@@ -204,6 +282,73 @@ Ref RecordStore::keep(Fact fact, std::string_view text, const EventRecord* first
   return recent;
 }
 
+const Shape* RecordStore::shape_of(EventKind kind, std::uint64_t key) {
+  const Shape*& recent = recent_shapes_[static_cast<std::size_t>(kind)];
+  if (recent != nullptr && recent->fields == key) return recent;
+  const Shape*& known = shapes_[key];
+  if (known == nullptr) {
+    const Ref ref = arena_.allocate(sizeof(Shape));
+    if (ref == 0) return nullptr;
+    known = new (arena_.at(ref)) Shape(Shape::of(key, facts_of(key)));
+  }
+  return recent = known;
+}
+
+// What is no text: words of closed sets and the number. Returns what they add to the key.
+std::uint64_t RecordStore::note_words(const Event& event, EventRecord& out, std::int64_t& number) {
+  std::uint64_t key = 0;
+  if (event.kind == EventKind::kAuthorizationDecision) {
+    out.decision = decision_of(event);
+    if (out.decision == DecisionWord::kOther) key |= kHasWord;
+    out.is_shadow =
+        event.text(Field::kMode) == "shadow" && event.has(Field::kEnforced) && !event.enforced;
+  } else if (event.has(Field::kOutcome)) {
+    out.outcome = outcome_of(event);
+    if (out.outcome == OutcomeWord::kOther) key |= kHasWord;
+  }
+  out.principal_state =
+      word_of<PrincipalState>(event::kPrincipalStates, event.text(Field::kPrincipalState));
+  out.approval_state =
+      word_of<ApprovalState>(event::kApprovalStates, event.text(Field::kApprovalState));
+  out.is_resource_null = event.resource_id_is_null;
+  const Field counted =
+      event.kind == EventKind::kEffectObserved ? Field::kEffects : Field::kAttempt;
+  number = event.has(counted) ? event.integer(counted) : 1;
+  if (number != 1) key |= kHasNumber;
+  if (!event.further_resources.empty()) key |= kHasFurther;
+  return key;
+}
+
+// Keeps the texts of `event`; false if there is no room for them.
+bool RecordStore::keep_facts(const Event& event, const EventRecord* first, const EventRecord* last,
+                             EventRecord& out) {
+  std::int64_t number = 1;
+  const std::uint64_t words = note_words(event, out, number);
+  out.shape = shape_of(event.kind, fields_of(event) | words);
+  if (out.shape == nullptr) return false;
+  std::size_t slot = 0;
+  constexpr std::uint32_t kNumbers = bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
+  for (std::uint32_t left = out.shape->facts & ~kNumbers; left != 0; left &= left - 1) {
+    const auto fact = static_cast<Fact>(__builtin_ctz(left));
+    Ref ref = 0;
+    if (fact == Fact::kFurtherResources) {
+      ref = keep(fact, list_text(event.further_resources), first, last);
+    } else if (fact == Fact::kWord) {
+      const bool is_decision = event.kind == EventKind::kAuthorizationDecision;
+      ref = keep(fact, event.text(is_decision ? Field::kDecision : Field::kOutcome), first, last);
+    } else {
+      ref = keep(fact, event.text(kFactFields[static_cast<std::size_t>(fact)]), first, last);
+    }
+    if (ref == 0) return false;
+    out.facts[slot++] = ref;
+  }
+  if (out.shape->count == slot) return true;
+  const auto bits = static_cast<std::uint64_t>(number);
+  out.facts[slot] = static_cast<Ref>(bits);
+  out.facts[slot + 1] = static_cast<Ref>(bits >> 32U);
+  return true;
+}
+
 bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const Event& event,
                          std::uint64_t place) {
   Invocation& chain = invocations_[invocation];
@@ -215,27 +360,7 @@ bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const E
   out.is_numbered = event.has(Field::kSeq);
   out.seq = out.is_numbered ? event.integer(Field::kSeq) : writers_[writer].last_seq;
   out.place = place;
-  const auto set_fact = [&](std::size_t index, std::string_view text) {
-    if (text.empty()) return true;
-    out.facts[index] = keep(static_cast<Fact>(index), text, first, last);
-    out.fact_count = static_cast<std::uint8_t>(index + 1);
-    return out.facts[index] != 0;
-  };
-  for (std::size_t i = 0; i < std::size(kFactFields); ++i) {
-    if (!set_fact(i, event.text(kFactFields[i]))) return false;
-  }
-  constexpr auto kWord = static_cast<std::size_t>(Fact::kWord);
-  if (event.kind == EventKind::kAuthorizationDecision) {
-    out.decision = decision_of(event);
-    const bool is_odd = out.decision == DecisionWord::kOther;
-    if (is_odd && !set_fact(kWord, event.text(Field::kDecision))) return false;
-  } else if (event.kind == EventKind::kExecutorFinish) {
-    out.outcome = outcome_of(event);
-    const bool is_odd = out.outcome == OutcomeWord::kOther;
-    if (is_odd && !set_fact(kWord, event.text(Field::kOutcome))) return false;
-  } else if (event.kind == EventKind::kEffectObserved) {
-    out.effects = event.has(Field::kEffects) ? event.integer(Field::kEffects) : 1;
-  }
+  if (!keep_facts(event, first, last, out)) return false;
   const Ref ref = arena_.allocate(out.kept_bytes());
   if (ref == 0) return false;
   std::memcpy(arena_.at(ref), &out, out.kept_bytes());
@@ -344,7 +469,15 @@ void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t plac
   const std::uint64_t events_before = log.events;
   note_order(log, key);
   log.other_events.push_back(key);
-  if (event.kind == EventKind::kPolicyPublished) {
+  if (event.kind == EventKind::kRunStarted) {
+    log.started.push_back({key, place, is_numbered, texts_.intern(event.text(Field::kEnvironment)),
+                           texts_.intern(event.text(Field::kManifestDigest))});
+  } else if (event.kind == EventKind::kApprovalChanged) {
+    is_plain_ = false;
+    log.approvals.push_back(
+        {key, texts_.intern(event.text(Field::kApprovalId)),
+         word_of<ApprovalState>(event::kApprovalStates, event.text(Field::kApprovalState))});
+  } else if (event.kind == EventKind::kPolicyPublished) {
     if (log.has_decided && log.publications.empty()) is_plain_ = false;
     log.publications.push_back({key, texts_.intern(event.text(Field::kPolicyVersion)),
                                 texts_.intern(event.text(Field::kPolicyDigest))});
@@ -391,6 +524,7 @@ void RecordStore::settle() {
   const auto by_key = [](const auto& left, const auto& right) { return left.key < right.key; };
   for (WriterLog& log : writers_) {
     std::sort(log.publications.begin(), log.publications.end(), by_key);
+    std::sort(log.approvals.begin(), log.approvals.end(), by_key);
     std::sort(log.finished.begin(), log.finished.end(), by_key);
     std::sort(log.admissions.begin(), log.admissions.end(), by_key);
   }

@@ -108,6 +108,12 @@ class RecordStore {
     std::size_t operator()(std::string_view text) const { return hash_text(text, seed); }
     std::uint64_t seed;
   };
+  struct ShapeHash {
+    std::size_t operator()(std::uint64_t fields) const {
+      return hash_text({reinterpret_cast<const char*>(&fields), sizeof fields}, seed);
+    }
+    std::uint64_t seed;
+  };
   using WriterIndex = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
 
   enum class Repetition : std::uint8_t { kFresh, kRepeated };
@@ -126,6 +132,11 @@ class RecordStore {
   void grow_index();
   bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
               std::uint64_t place);
+  const Shape* shape_of(event::EventKind kind, std::uint64_t key);
+  static std::uint64_t note_words(const event::Event& event, EventRecord& out,
+                                  std::int64_t& number);
+  bool keep_facts(const event::Event& event, const EventRecord* first, const EventRecord* last,
+                  EventRecord& out);
   Ref keep(Fact fact, std::string_view text, const EventRecord* first, const EventRecord* last);
   void count_in_log(Invocation& chain, const EventRecord& event);
   void note_order(WriterLog& log, OrderKey key);
@@ -145,7 +156,9 @@ class RecordStore {
   std::array<std::uint64_t, 1024> recent_{};
   std::vector<WriterLog> writers_;
   WriterIndex named_;
-  WriterIndex anonymous_;  // by input
+  WriterIndex anonymous_;                                              // by input
+  std::unordered_map<std::uint64_t, const Shape*, ShapeHash> shapes_;  // by their fields
+  std::array<const Shape*, event::kEventKindCount> recent_shapes_{};
   std::uint32_t latest_writer_ = kNone;
   std::uint32_t source_writer_ = kNone;  // the anonymous one of the current input
   std::string input_;

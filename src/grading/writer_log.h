@@ -74,6 +74,22 @@ struct Publication {
   Ref digest = 0;
 };
 
+/// An `approval.changed`.
+struct ApprovalChange {
+  OrderKey key;
+  Ref id = 0;  ///< interned
+  ApprovalState state = ApprovalState::kUnrecorded;
+};
+
+/// What a `run.started` says of what the run is judged against.
+struct RunStarted {
+  OrderKey key;
+  std::uint64_t place = 0;
+  bool is_numbered = false;
+  Ref environment = 0;
+  Ref manifest_digest = 0;
+};
+
 struct RunFinished {
   OrderKey key;
   std::uint64_t place = 0;
@@ -107,6 +123,8 @@ struct WriterLog {
   NumberSet numbers;
   RecentLines recent;
   std::vector<Publication> publications;
+  std::vector<ApprovalChange> approvals;
+  std::vector<RunStarted> started;
   std::vector<RunFinished> finished;
   std::vector<Admission> admissions;
   std::vector<OrderKey> other_events;  ///< those that belong to no invocation
