@@ -41,6 +41,19 @@ class ReadFile {
   virtual Result<std::size_t> read(std::span<std::byte> out) = 0;
 };
 
+/// A file that has no name: what was written can be read back, and nothing of it is left once it is
+/// closed or the process is gone, however it went. Not thread-safe.
+class ScratchFile {
+ public:
+  virtual ~ScratchFile() = default;
+  /// Writes all of `bytes` at the end. Errors: `unavailable` (no space, I/O); then any prefix of
+  /// them may be there, and the file is of no further use.
+  virtual Status append(std::span<const std::byte> bytes) = 0;
+  /// Fills `out` with what was written from `offset` on. Errors: `unavailable` (I/O), `data_loss`
+  /// where the file ends before.
+  virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) = 0;
+};
+
 /// What is known of a path without opening it.
 struct FileInfo {
   enum class Kind : std::uint8_t { kOther, kFile, kDirectory, kLink };
@@ -87,6 +100,8 @@ class FileSystem {
   /// destroyed; it falls with the process. `failed_precondition` if another process holds it,
   /// `invalid_input` for a pipe.
   virtual Result<std::unique_ptr<AppendFile>> lock(const std::string& path) = 0;
+  /// Makes a file without a name on the file system of `directory`.
+  virtual Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) = 0;
 };
 
 /// The machine's file system. Stateless, thread-safe.
@@ -103,6 +118,7 @@ class PosixFileSystem final : public FileSystem {
   Status remove(const std::string& path) override;
   Result<FileInfo> info(const std::string& path) override;
   Result<std::unique_ptr<AppendFile>> lock(const std::string& path) override;
+  Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override;
 };
 
 }  // namespace remit

@@ -60,6 +60,9 @@ class DirectoryFiles final : public FileSystem {
   Status remove(const std::string&) override { return refused(); }
   Result<FileInfo> info(const std::string&) override { return refused(); }
   Result<std::unique_ptr<AppendFile>> lock(const std::string&) override { return refused(); }
+  Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override {
+    return real_.open_scratch(directory);
+  }
 
  private:
   static Error refused() { return {ErrorCode::kUnsupported, "grading only reads", {}}; }

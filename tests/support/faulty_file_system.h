@@ -178,6 +178,12 @@ class FaultyFileSystem final : public FileSystem {
     return std::unique_ptr<AppendFile>(std::move(held));
   }
 
+  Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(directory));
+    return std::unique_ptr<ScratchFile>(std::make_unique<Scratch>(*this, directory));
+  }
+
  private:
   struct Node {
     bool is_directory = false;
@@ -266,6 +272,30 @@ class FaultyFileSystem final : public FileSystem {
     FaultyFileSystem& files_;
     NodePtr node_;
     std::string path_;
+  };
+
+  class Scratch final : public ScratchFile {
+   public:
+    Scratch(FaultyFileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}
+    Status append(std::span<const std::byte> bytes) override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path_));
+      bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+      return {};
+    }
+    Status read_at(std::uint64_t offset, std::span<std::byte> out) override {
+      const MutexLock lock(files_.mutex_);
+      REMIT_TRY(files_.step(path_));
+      const bool is_there = offset <= bytes_.size() && out.size() <= bytes_.size() - offset;
+      if (!is_there) return Error{ErrorCode::kDataLoss, "cut", path_};
+      std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+      return {};
+    }
+
+   private:
+    FaultyFileSystem& files_;
+    std::string path_;
+    std::vector<std::byte> bytes_;
   };
 
   Status step(const std::string& path) REMIT_REQUIRES(mutex_) {
