@@ -188,6 +188,24 @@ Command explain_command() {
       .run = run_explain};
 }
 
+Command explain_code_command() {
+  return {.path = "explain-code",
+          .summary = "Tell what a finding code means, who owns it and what to do",
+          .description =
+              "Prints when a finding of this code is made, what it makes of which verdict, its "
+              "owner, the usual cause, and what to do about it. Without a code it lists all of "
+              "them.",
+          .flags = {{.name = "--format",
+                     .value_name = "FORMAT",
+                     .help = "what to print",
+                     .choices = {"text", "json"}}},
+          .positionals = {{.name = "CODE",
+                           .help = "a finding's code, such as start_after_deny",
+                           .required = false}},
+          .examples = {{"remit explain-code start_after_deny", "after a grade that failed"}},
+          .run = run_explain_code};
+}
+
 Command generate_command() {
   return {.path = "generate",
           .summary = "Print the man page or a shell completion script",
@@ -210,9 +228,9 @@ Command version_command() {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      stdio_command(),           grade_command(),         policy_check_command(),
-      evidence_verify_command(), evidence_show_command(), init_command(),
-      explain_command(),         generate_command(),      version_command()};
+      stdio_command(),         grade_command(),  policy_check_command(), evidence_verify_command(),
+      evidence_show_command(), init_command(),   explain_command(),      explain_code_command(),
+      generate_command(),      version_command()};
   return commands;
 }
 

@@ -13,6 +13,7 @@ int run_evidence_verify(const Arguments& arguments, World& world);
 int run_evidence_show(const Arguments& arguments, World& world);
 int run_init(const Arguments& arguments, World& world);
 int run_explain(const Arguments& arguments, World& world);
+int run_explain_code(const Arguments& arguments, World& world);
 int run_generate(const Arguments& arguments, World& world);
 int run_version(const Arguments& arguments, World& world);
 

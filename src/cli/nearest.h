@@ -1,0 +1,14 @@
+// The known word that a mistyped one was meant to be.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace remit::cli {
+
+/// `; did you mean WORD?` with the known word that is at most two edits away and nearest, the first
+/// of several; empty where none is that near.
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& known);
+
+}  // namespace remit::cli
