@@ -30,32 +30,9 @@ Status open_directory(World& world, const std::string& directory,
     return without_writers(directory);
   }
   for (const evidence::WriterSegments& writer : writers) {
-    out.inputs.push_back(
-        trace::Input::of_files(directory + "/" + writer.directory, writer.segments));
+    out.inputs.push_back(trace::Input::of_log(directory + "/" + writer.directory, writer.segments));
   }
   return {};
-}
-
-Status read_file(ReadFile& file, const std::string& name, event::Decoder& decoder,
-                 const std::function<Status(const event::Event&, const trace::Line&)>& take,
-                 const std::function<void(const Error&)>& refuse) {
-  trace::EventReader reader(file, decoder);
-  while (true) {
-    REMIT_TRY_ASSIGN(const trace::Item item, reader.next());
-    switch (item) {
-      case trace::Item::kEnd:
-        return {};
-      case trace::Item::kEvent:
-        REMIT_TRY(take(reader.event(), reader.line()));
-        break;
-      case trace::Item::kMalformed: {
-        Error error = reader.error();
-        error.where = fmt::format("{}: byte {}", name, reader.error_offset());
-        refuse(error);
-        break;
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -94,13 +71,16 @@ Status for_each_event(World& world, std::vector<trace::Input>& inputs,
                       const std::function<Status(const event::Event&, const trace::Line&)>& take,
                       const std::function<void(const Error&)>& refuse) {
   event::Decoder decoder;
-  for (trace::Input& input : inputs) {
-    if (input.stream != nullptr) {
-      REMIT_TRY(read_file(*input.stream, input.name, decoder, take, refuse));
-    }
-    for (const std::string& path : input.paths) {
-      REMIT_TRY_ASSIGN(const std::unique_ptr<ReadFile> file, world.files.open_read(path));
-      REMIT_TRY(read_file(*file, path, decoder, take, refuse));
+  for (const trace::Input& input : inputs) {
+    trace::EventReader reader(world.files, input, decoder);
+    trace::Item item = trace::Item::kSource;
+    while (item != trace::Item::kEnd) {
+      REMIT_TRY_ASSIGN(item, reader.next());
+      if (item == trace::Item::kEvent) REMIT_TRY(take(reader.event(), reader.line()));
+      if (item != trace::Item::kMalformed) continue;
+      Error error = reader.error();
+      error.where = fmt::format("{}: byte {}", reader.source(), reader.error_offset());
+      refuse(error);
     }
   }
   return {};

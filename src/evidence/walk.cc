@@ -4,18 +4,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/limits.h"
+#include "base/line_splitter.h"
 #include "event/event.h"
 #include "evidence/layout.h"
-#include "evidence/line_stream.h"
 #include "evidence/roots.h"
 
 namespace remit::evidence {
 namespace {
 
-using Line = LineStream::Line;
+using Line = SplitLine;
+
+/// A file of the log, open at its next line.
+class OpenLines {
+ public:
+  static Result<OpenLines> open(FileSystem& files, const std::string& path,
+                                std::size_t max_line_bytes) {
+    REMIT_TRY_ASSIGN(auto file, files.open_read(path));
+    return OpenLines(std::move(file), max_line_bytes);
+  }
+
+  Result<bool> next(Line& line) { return splitter_.next(line); }
+
+ private:
+  OpenLines(std::unique_ptr<ReadFile> file, std::size_t max_line_bytes)
+      : file_(std::move(file)), splitter_(*file_, max_line_bytes) {}
+
+  std::unique_ptr<ReadFile> file_;
+  LineSplitter splitter_;
+};
 
 /// What of a segment is there, seen before the one in front of it is read: a writer at work makes
 /// the next segment first and says so in this one's roots before it writes there.
@@ -86,7 +106,7 @@ class WriterWalk {
     out.roots = roots.has_value();
     out.foreign = is_foreign(lines) || is_foreign(roots);
     if (!out.roots || out.foreign) return out;
-    REMIT_TRY_ASSIGN(LineStream reader, LineStream::open(files_, paths.roots, kMaxRootsLineBytes));
+    REMIT_TRY_ASSIGN(OpenLines reader, OpenLines::open(files_, paths.roots, kMaxRootsLineBytes));
     Line line;
     REMIT_TRY_ASSIGN(const bool header, reader.next(line));
     if (header && line.end != LineEnd::kTorn) {
@@ -108,8 +128,8 @@ class WriterWalk {
               "this or the roots beside it is not a plain file");
       return false;
     }
-    REMIT_TRY_ASSIGN(LineStream lines, LineStream::open(files_, paths.lines, kMaxEventLineBytes));
-    REMIT_TRY_ASSIGN(LineStream roots, LineStream::open(files_, paths.roots, kMaxRootsLineBytes));
+    REMIT_TRY_ASSIGN(OpenLines lines, OpenLines::open(files_, paths.lines, kMaxEventLineBytes));
+    REMIT_TRY_ASSIGN(OpenLines roots, OpenLines::open(files_, paths.roots, kMaxRootsLineBytes));
     REMIT_TRY(header(number, paths, roots));
     if (out_.state.damage) return false;
     REMIT_TRY_ASSIGN(const std::optional<RootsKind> ended, entries(paths, roots, lines));
@@ -137,7 +157,7 @@ class WriterWalk {
     return false;
   }
 
-  Status header(std::uint64_t number, const SegmentFiles& paths, LineStream& roots) {
+  Status header(std::uint64_t number, const SegmentFiles& paths, OpenLines& roots) {
     Line line;
     REMIT_TRY_ASSIGN(const bool any, roots.next(line));
     if (!any || line.end != LineEnd::kWhole) {
@@ -180,8 +200,8 @@ class WriterWalk {
 
   /// The entries of the roots file and the lines they cover; what ended the segment, if anything
   /// did.
-  Result<std::optional<RootsKind>> entries(const SegmentFiles& paths, LineStream& roots,
-                                           LineStream& lines) {
+  Result<std::optional<RootsKind>> entries(const SegmentFiles& paths, OpenLines& roots,
+                                           OpenLines& lines) {
     std::optional<RootsKind> ended;
     Line line;
     while (true) {
@@ -210,7 +230,7 @@ class WriterWalk {
   }
 
   Status apply(const SegmentFiles& paths, const Line& at, const RootsEntry& entry,
-               LineStream& lines) {
+               OpenLines& lines) {
     const std::uint64_t covered = out_.end.tree.size();
     const bool ends = ends_segment(entry.kind);
     if (entry.number != out_.end.entries + 1) {
@@ -289,7 +309,7 @@ class WriterWalk {
 
   /// What stands behind the last root of an unclosed log: whole events of this writer, in order,
   /// then what a crash left torn.
-  Status unrooted(LineStream& lines) {
+  Status unrooted(OpenLines& lines) {
     event::Decoder decoder;
     event::Event event;
     Line line;

@@ -321,34 +321,19 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   });
   Grader grader(std::move(criteria));
   event::Decoder decoder;
-  const auto named = [](const std::string& source, Error error) {
-    if (error.where.empty()) error.where = source;
-    return error;
-  };
-  const auto read = [&](ReadFile& file, const std::string& input,
-                        const std::string& source) -> Status {
-    REMIT_TRY(grader.begin_source(input, source));
-    trace::EventReader reader(file, decoder);
-    for (;;) {
-      REMIT_TRY_ASSIGN(const trace::Item item, reader.next());
-      if (item == trace::Item::kEnd) return {};
-      if (item == trace::Item::kMalformed) {
-        grader.add_malformed(reader.error(), reader.error_offset());
-      } else {
-        REMIT_TRY(grader.add(reader.event(), reader.line()));
-      }
-    }
-  };
   for (const std::size_t index : order) {
     const trace::Input& input = evidence.inputs[index];
-    if (input.stream != nullptr) {
-      Status status = read(*input.stream, input.name, input.name);
-      if (!status) return named(input.name, std::move(status).error());
-    }
-    for (const std::string& path : input.paths) {
-      REMIT_TRY_ASSIGN(const std::unique_ptr<ReadFile> file, files.open_read(path));
-      Status status = read(*file, input.name, path);
-      if (!status) return named(path, std::move(status).error());
+    trace::EventReader reader(files, input, decoder);
+    trace::Item item = trace::Item::kSource;
+    while (item != trace::Item::kEnd) {
+      REMIT_TRY_ASSIGN(item, reader.next());
+      if (item == trace::Item::kSource) REMIT_TRY(grader.begin_source(input.name, reader.source()));
+      if (item == trace::Item::kMalformed) {
+        grader.add_malformed(reader.error(), reader.error_offset());
+      }
+      if (item != trace::Item::kEvent) continue;
+      Status added = grader.add(reader.event(), reader.line());
+      if (!added) return in_place(reader.source(), std::move(added).error());
     }
   }
   for (const Alteration& one : evidence.alterations) grader.add_altered(one.input, one.error);

@@ -19,7 +19,7 @@
 #include "grading/record.h"
 #include "grading/text_table.h"
 #include "grading/writer_log.h"
-#include "trace/line_reader.h"
+#include "trace/event_reader.h"
 
 namespace remit::grading {
 

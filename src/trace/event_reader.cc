@@ -1,16 +1,26 @@
-// Lines joined to the decoder.
+// Files, their lines, and the decoder.
 #include "trace/event_reader.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <system_error>
 #include <utility>
 
 namespace remit::trace {
+
+static_assert(LineSplitter::kPadding >= event::Decoder::kPadding);
+
 namespace {
+
+bool is_blank(std::string_view text) {
+  return text.empty() || (text.front() != '{' && std::all_of(text.begin(), text.end(), [](char c) {
+                            return c == ' ' || c == '\t' || c == '\r';
+                          }));
+}
 
 /// The `N` of a decoder's `byte N`; 0, the line's beginning, where an error names no place.
 std::uint64_t place_in_line(std::string_view where) {
@@ -37,6 +47,12 @@ Input Input::of_files(std::string name, std::vector<std::string> paths) {
   return input;
 }
 
+Input Input::of_log(std::string name, std::vector<std::string> segments) {
+  Input input = of_files(std::move(name), std::move(segments));
+  input.torn_tail = TornTail::kLoss;
+  return input;
+}
+
 Input Input::of_stream(std::string name, std::unique_ptr<ReadFile> stream) {
   Input input;
   input.name = std::move(name);
@@ -53,24 +69,75 @@ Result<std::size_t> DescriptorFile::read(std::span<std::byte> out) {
   }
 }
 
-EventReader::EventReader(ReadFile& file, event::Decoder& decoder)
-    : decoder_(decoder), lines_(file, decoder.max_line_bytes) {}
+EventReader::EventReader(FileSystem& files, const Input& input, event::Decoder& decoder)
+    : files_(files), input_(input), decoder_(decoder) {}
 
 Result<Item> EventReader::next() {
-  REMIT_TRY_ASSIGN(const bool found, lines_.next(line_));
-  if (!found) return Item::kEnd;
-  if (line_.over_limit) {
-    error_ = {ErrorCode::kLimitExceeded,
-              fmt::format("the line is longer than {} bytes", decoder_.max_line_bytes)};
-    error_offset_ = line_.offset;
-    return Item::kMalformed;
+  if (!lines_) return open_next();
+  Result<Item> item = read_line();
+  if (!item) {
+    Error error = std::move(item).error();
+    if (error.where.empty()) error.where = source_;
+    return error;
   }
+  return *item == Item::kEnd ? open_next() : item;
+}
+
+Result<Item> EventReader::open_next() {
+  lines_.reset();
+  const std::size_t streams = input_.stream != nullptr ? 1 : 0;
+  if (opened_ == streams + input_.paths.size()) return Item::kEnd;
+  if (opened_ < streams) {
+    source_ = input_.name;
+    lines_.emplace(*input_.stream, decoder_.max_line_bytes);
+  } else {
+    source_ = input_.paths[opened_ - streams];
+    REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
+    lines_.emplace(*file_, decoder_.max_line_bytes);
+  }
+  ++opened_;
+  is_last_ = opened_ == streams + input_.paths.size();
+  return Item::kSource;
+}
+
+Result<Item> EventReader::read_line() {
+  do {
+    REMIT_TRY_ASSIGN(const bool found, lines_->next(split_));
+    if (!found) return Item::kEnd;
+  } while (split_.end != LineEnd::kTooLong && is_blank(split_.text));
+  line_ = {split_.text, split_.offset, split_.number};
+  if (split_.end == LineEnd::kTooLong) {
+    return malformed({ErrorCode::kLimitExceeded,
+                      fmt::format("the line is longer than {} bytes", decoder_.max_line_bytes)},
+                     line_.offset);
+  }
+  const bool may_be_torn = input_.torn_tail == TornTail::kLoss;
   Status decoded = decoder_.decode(line_.text, event_);
-  if (decoded) return Item::kEvent;
-  error_ = std::move(decoded).error();
-  error_offset_ = line_.offset + place_in_line(error_.where);
+  if (decoded) {
+    if (may_be_torn && writer_ != event_.text(event::Field::kWriter)) {
+      writer_ = event_.text(event::Field::kWriter);
+    }
+    return Item::kEvent;
+  }
+  if (may_be_torn && is_last_ && split_.end == LineEnd::kTorn) return torn();
+  const std::uint64_t place = place_in_line(decoded.error().where);
+  return malformed(std::move(decoded).error(), line_.offset + place);
+}
+
+Item EventReader::malformed(Error error, std::uint64_t offset) {
+  error_ = std::move(error);
   error_.where.clear();
+  error_offset_ = offset;
   return Item::kMalformed;
+}
+
+Item EventReader::torn() {
+  event_.clear();
+  event_.kind = event::EventKind::kEvidenceLost;
+  event_.set(event::Field::kEvents, -1);
+  event_.set(event::Field::kCause, "cut last line");
+  event_.set_if_any(event::Field::kWriter, std::string_view(writer_));
+  return Item::kEvent;
 }
 
 }  // namespace remit::trace

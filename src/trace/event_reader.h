@@ -1,31 +1,49 @@
-// Events of JSON Lines files: lines joined to the decoder, mistakes told with their place.
+// Events of an input: lines joined to the decoder, mistakes and losses told with their place.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file_system.h"
 #include "base/limits.h"
+#include "base/line_splitter.h"
 #include "base/result.h"
 #include "event/event.h"
-#include "trace/line_reader.h"
 
 namespace remit::trace {
+
+/// What an event was decoded from. `text` points into the reader until the next call.
+struct Line {
+  std::string_view text;     ///< without its `\n`
+  std::uint64_t offset = 0;  ///< of its first byte in the file
+  std::uint64_t number = 0;  ///< 1 for the file's first line, skipped lines counted
+};
+
+/// What a last line is that was cut short.
+enum class TornTail : std::uint8_t {
+  kMistake,  ///< malformed, like any other line that is no event (REQ-EV-003)
+  kLoss,     ///< what a writer left that died within a line: read as `evidence.lost` (REQ-IN-010)
+};
 
 /// One input: files read one after the other, or an open stream. Its events without a `writer`
 /// belong to one anonymous writer.
 struct Input {
-  std::string name;                  ///< how people named it; `-` for standard input
-  std::vector<std::string> paths;    ///< one for a plain file, the segments of a directory
-  std::unique_ptr<ReadFile> stream;  ///< read before `paths`; null for files
+  std::string name;                         ///< how people named it; `-` for standard input
+  std::vector<std::string> paths;           ///< one for a plain file, the segments of a directory
+  std::unique_ptr<ReadFile> stream;         ///< read before `paths`; null for files
+  TornTail torn_tail = TornTail::kMistake;  ///< of the last path
 
   static Input of_file(std::string path);
   static Input of_files(std::string name, std::vector<std::string> paths);
   static Input of_stream(std::string name, std::unique_ptr<ReadFile> stream);
+  /// The segments of one writer of an evidence directory.
+  static Input of_log(std::string name, std::vector<std::string> segments);
 };
 
 /// Reads from an open descriptor, such as standard input, without owning it.
@@ -39,18 +57,26 @@ class DescriptorFile final : public ReadFile {
 };
 
 /// What `EventReader::next` found.
-enum class Item : std::uint8_t { kEnd, kEvent, kMalformed };
+enum class Item : std::uint8_t {
+  kEnd,
+  kSource,  ///< another file begins, named by `source`
+  kEvent,
+  kMalformed
+};
 
-/// Reads the events of one file. Not thread-safe; one decoder serves many readers in turn. Nothing
-/// is allocated per event in the steady state.
+/// Reads the events of one input, file after file. Not thread-safe; one decoder serves many readers
+/// in turn. Nothing is allocated per event in the steady state.
 class EventReader {
  public:
-  /// `file` and `decoder` outlive the reader.
-  EventReader(ReadFile& file, event::Decoder& decoder);
+  /// All three outlive the reader. The input's stream is read and left at its end.
+  EventReader(FileSystem& files, const Input& input, event::Decoder& decoder);
 
-  /// The next event or malformed line; `kEnd` after the last. Errors: those of reading.
+  /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening and
+  /// reading, with the file's name.
   Result<Item> next();
 
+  /// The file that is being read; after `kSource`.
+  [[nodiscard]] const std::string& source() const { return source_; }
   /// The event, valid until the next call; after `kEvent`.
   [[nodiscard]] const event::Event& event() const { return event_; }
   /// The line of the event or of the mistake.
@@ -61,9 +87,22 @@ class EventReader {
   [[nodiscard]] std::uint64_t error_offset() const { return error_offset_; }
 
  private:
+  Result<Item> open_next();
+  Result<Item> read_line();
+  Item malformed(Error error, std::uint64_t offset);
+  Item torn();
+
+  FileSystem& files_;
+  const Input& input_;
   event::Decoder& decoder_;
-  LineReader lines_;
+  std::size_t opened_ = 0;  ///< of the stream and the paths
+  std::string source_;
+  std::unique_ptr<ReadFile> file_;  ///< null while the stream is read
+  std::optional<LineSplitter> lines_;
+  bool is_last_ = false;  ///< no file follows the current one
+  std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
   event::Event event_;
+  SplitLine split_;
   Line line_;
   Error error_;
   std::uint64_t error_offset_ = 0;

@@ -1,4 +1,4 @@
-// Events and mistakes of a file, each at its byte.
+// Events, mistakes and losses of an input, each at its byte.
 #include "trace/event_reader.h"
 
 #include <gtest/gtest.h>
@@ -7,40 +7,112 @@
 #include <vector>
 
 #include "tests/support/memory_file.h"
+#include "tests/support/test_folder.h"
 
 namespace remit::trace {
 namespace {
 
-/// `OFFSET id` for an event, `OFFSET! MESSAGE` for a mistake.
-std::vector<std::string> items_of(const std::string& text, std::size_t max_line_bytes = 1000) {
-  testing::MemoryFile file(text);
+using event::EventKind;
+using event::Field;
+
+/// `OFFSET id` for an event, `OFFSET! MESSAGE` for a mistake, `OFFSET- writer: cause` for a loss,
+/// `= name` for a file.
+std::vector<std::string> items_of(FileSystem& files, const Input& input,
+                                  std::size_t max_line_bytes = 1000) {
   event::Decoder decoder;
   decoder.max_line_bytes = max_line_bytes;
-  EventReader reader(file, decoder);
+  EventReader reader(files, input, decoder);
   std::vector<std::string> items;
   for (;;) {
     const Result<Item> item = reader.next();
-    if (!item || *item == Item::kEnd) return items;
-    if (*item == Item::kEvent) {
-      items.push_back(std::to_string(reader.line().offset) + " " +
-                      std::string(reader.event().text(event::Field::kInvocationId)));
+    if (!item) {
+      items.push_back(item.error().to_string());
+      return items;
+    }
+    if (*item == Item::kEnd) return items;
+    if (*item == Item::kSource) items.push_back("= " + reader.source());
+    if (*item == Item::kMalformed) items.push_back(std::to_string(reader.error_offset()) + "!");
+    if (*item != Item::kEvent) continue;
+    const event::Event& event = reader.event();
+    const std::string at = std::to_string(reader.line().offset);
+    if (event.kind == EventKind::kEvidenceLost) {
+      items.push_back(at + "- " + std::string(event.text(Field::kWriter)) + ": " +
+                      std::string(event.text(Field::kCause)));
     } else {
-      items.push_back(std::to_string(reader.error_offset()) + "!");
+      items.push_back(at + " " + std::string(event.text(Field::kInvocationId)));
     }
   }
 }
 
+std::vector<std::string> items_of(const std::string& text, std::size_t max_line_bytes = 1000) {
+  PosixFileSystem files;
+  std::vector<std::string> items = items_of(
+      files, Input::of_stream("-", std::make_unique<testing::MemoryFile>(text)), max_line_bytes);
+  items.erase(items.begin());  // the stream's name
+  return items;
+}
+
+const std::string kRequest = R"({"event":"tool.request","invocation_id":"i1"})";
+const std::string kWritten = R"({"event":"tool.request","invocation_id":"i1","writer":"w"})";
+
 TEST(EventReader, YieldsEventsAndMistakesInOrder) {  // REQ-EV-002, REQ-EV-003
-  const std::string request = R"({"event":"tool.request","invocation_id":"i1"})";
-  EXPECT_EQ(items_of(request + "\r\n\n" + request),
-            (std::vector<std::string>{"0 i1", std::to_string(request.size() + 3) + " i1"}));
+  EXPECT_EQ(items_of(kRequest + "\r\n\n \t\n" + kRequest),
+            (std::vector<std::string>{"0 i1", std::to_string(kRequest.size() + 6) + " i1"}));
   EXPECT_EQ(
-      items_of("[]\n" + request + "\n{\"event\":\"tool.req"),
-      (std::vector<std::string>{"0!", "3 i1", std::to_string(request.size() + 4 + 18) + "!"}));
-  EXPECT_EQ(items_of(request + "\n" + std::string(60, 'x') + "\n" + request, 50),
-            (std::vector<std::string>{"0 i1", std::to_string(request.size() + 1) + "!",
-                                      std::to_string(request.size() + 62) + " i1"}));
+      items_of("[]\n" + kRequest + "\n{\"event\":\"tool.req"),
+      (std::vector<std::string>{"0!", "3 i1", std::to_string(kRequest.size() + 4 + 18) + "!"}));
+  EXPECT_EQ(items_of(kRequest + "\n" + std::string(60, 'x') + "\n" + kRequest, 50),
+            (std::vector<std::string>{"0 i1", std::to_string(kRequest.size() + 1) + "!",
+                                      std::to_string(kRequest.size() + 62) + " i1"}));
   EXPECT_TRUE(items_of("").empty());
+}
+
+class FilesOfAnInput : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = folder_.path(name);
+    EXPECT_TRUE(files_.replace(path, text).has_value());
+    return path;
+  }
+
+  testing::TestFolder folder_;
+  PosixFileSystem files_;
+};
+
+TEST_F(FilesOfAnInput, AreReadOneAfterTheOther) {
+  const std::string first = write("a", kRequest);
+  const std::string second = write("b", "");
+  const std::string third = write("c", kRequest);
+  EXPECT_EQ(items_of(files_, Input::of_files("all", {first, second, third})),
+            (std::vector<std::string>{"= " + first, "0 i1", "= " + second, "= " + third, "0 i1"}));
+}
+
+TEST_F(FilesOfAnInput, AreNamedWhenTheyCannotBeOpened) {
+  const std::vector<std::string> items =
+      items_of(files_, Input::of_files("all", {folder_.path("none")}));
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_NE(items[0].find(folder_.path("none")), std::string::npos) << items[0];
+}
+
+TEST_F(FilesOfAnInput, EndTornOnlyInALogAndThereOnlyAtItsEnd) {  // REQ-IN-010, REQ-IN-011
+  const std::string torn = kWritten + "\n{\"event\":\"exec";
+  const std::string lost = std::to_string(kWritten.size() + 1) + "- w: cut last line";
+  const std::string wrong = std::to_string(torn.size()) + "!";
+  const std::string first = write("a", torn);
+  const std::string second = write("b", torn);
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {first, second})),
+            (std::vector<std::string>{"= " + first, "0 i1", wrong, "= " + second, "0 i1", lost}));
+  EXPECT_EQ(items_of(files_, Input::of_files("files", {first})),
+            (std::vector<std::string>{"= " + first, "0 i1", wrong}));
+  const std::string whole = write("c", kWritten + "\n" + kWritten);
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole})),
+            (std::vector<std::string>{"= " + whole, "0 i1",
+                                      std::to_string(kWritten.size() + 1) + " i1"}));
+  const std::string ended = write("d", torn + "\n");
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {ended})),
+            (std::vector<std::string>{"= " + ended, "0 i1", wrong}));
+  const std::string alone = write("e", "{");
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole, alone})).back(), "0- w: cut last line");
 }
 
 }  // namespace
