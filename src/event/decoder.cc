@@ -7,10 +7,10 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "event/event.h"
-#include "event/line_reader.h"
 #include "event/names.h"
 #include "event/plain_reader.h"
 #include "event/quotes.h"
+#include "event/thorough_reader.h"
 
 namespace remit::event {
 
@@ -52,7 +52,7 @@ Status Decoder::decode(std::string_view line, Event& out) {
     if (read_plain(line, quotes, escapes, state.scratch, out)) return {};
   }
   out.clear();
-  LineReader reader(line, state.scratch);
+  ThoroughReader reader(line, state.scratch);
   if (reader.read(out)) return {};
   return reader.error();
 }

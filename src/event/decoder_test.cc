@@ -13,11 +13,11 @@
 
 #include "base/limits.h"
 #include "event/event.h"
-#include "event/line_reader.h"
 #include "event/naive_decoder.h"
 #include "event/names.h"
 #include "event/plain_reader.h"
 #include "event/quotes.h"
+#include "event/thorough_reader.h"
 
 namespace remit::event {
 namespace {
@@ -67,7 +67,7 @@ void expect_agreement(std::string_view line, Decoder& decoder) {
   if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
   Scratch scratch;
   event.clear();
-  LineReader reader(text, scratch);
+  ThoroughReader reader(text, scratch);
   ASSERT_EQ(reader.read(event), want.has_value()) << quoted(line, 2000);
   if (!want) return;
   ASSERT_EQ(print(event), *want) << quoted(line, 2000);

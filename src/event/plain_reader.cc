@@ -58,7 +58,7 @@ class PlainReader {
     const std::size_t begin = at_ + 1;
     const std::size_t end = begin + value.size();
     if (!has_escape(begin, end)) return true;
-    return LineReader(line_, scratch_).read_string_at(at_, value) == end + 1;
+    return ThoroughReader(line_, scratch_).read_string_at(at_, value) == end + 1;
   }
 
   bool take_text(std::size_t index, std::string_view value) {
@@ -167,7 +167,7 @@ class PlainReader {
   }
 
   bool skip_unknown() {
-    const std::size_t end = LineReader(line_, scratch_).skip_value_at(at_);
+    const std::size_t end = ThoroughReader(line_, scratch_).skip_value_at(at_);
     if (end == 0) return false;
     at_ = end;
     while (*quote_ < end && *quote_ < line_.size()) ++quote_;

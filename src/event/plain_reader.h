@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "event/event.h"
-#include "event/line_reader.h"
+#include "event/thorough_reader.h"
 
 namespace remit::event {
 
@@ -14,8 +14,8 @@ enum class Escapes : std::uint8_t { kNone, kSome };
 
 /// Reads a line that has no control character, is well-formed UTF-8, has no escapes in its keys,
 /// and spaces its members as common writers do (nothing, or one space behind `:` and `,`). True if
-/// the line is an event, and `out`, which must be clear, is then what `LineReader` would give.
-/// False means "not me": `LineReader` decides, and `out` is anything.
+/// the line is an event, and `out`, which must be clear, is then what `ThoroughReader` would give.
+/// False means "not me": `ThoroughReader` decides, and `out` is anything.
 ///
 /// `quotes` holds the offsets of the quotation marks of `line` that are not escaped, and behind
 /// them at least four entries of `line.size()`. Reads up to Decoder::kPadding bytes past the line.

@@ -1,5 +1,5 @@
 // The complete reader: a scalar pass that accepts all of JSON and names the first fault.
-#include "event/line_reader.h"
+#include "event/thorough_reader.h"
 
 #include <fmt/format.h>
 
@@ -68,37 +68,37 @@ void append_utf8(std::uint32_t code_point, std::string& out) {
 
 }  // namespace
 
-bool LineReader::fail(std::size_t at, const char* what, std::string_view field) {
+bool ThoroughReader::fail(std::size_t at, const char* what, std::string_view field) {
   fault_at_ = at;
   fault_ = at >= line_.size() && field.empty() ? "the line is cut short" : what;
   fault_field_ = field;
   return false;
 }
 
-Error LineReader::error() const {
+Error ThoroughReader::error() const {
   const std::string what =
       fault_field_.empty() ? fault_ : fmt::format("{}: {}", fault_field_, fault_);
   return Error{ErrorCode::kInvalidInput, what, fmt::format("byte {}", fault_at_)};
 }
 
-void LineReader::skip_space() {
+void ThoroughReader::skip_space() {
   while (at_ < line_.size() &&
          (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r' || line_[at_] == '\n')) {
     ++at_;
   }
 }
 
-bool LineReader::expect(char wanted, const char* what) {
+bool ThoroughReader::expect(char wanted, const char* what) {
   if (at_ >= line_.size() || line_[at_] != wanted) return fail(at_, what);
   ++at_;
   return true;
 }
 
-bool LineReader::at_literal(std::string_view literal) const {
+bool ThoroughReader::at_literal(std::string_view literal) const {
   return line_.substr(at_, literal.size()) == literal;
 }
 
-bool LineReader::read(Event& out) {
+bool ThoroughReader::read(Event& out) {
   // Unescaped text is never longer than written text, so what points into the scratch stays put.
   scratch_.text.clear();
   scratch_.text.reserve(line_.size());
@@ -110,14 +110,14 @@ bool LineReader::read(Event& out) {
   return check_whole(out);
 }
 
-bool LineReader::check_whole(const Event& out) {
+bool ThoroughReader::check_whole(const Event& out) {
   if (!has_kind_) return fail(0, "is missing", "event");
   if (is_whole(out)) return true;
   if (out.integer(Field::kEvents) < 0) return fail(0, "is negative", "events");
   return fail(0, "is missing", "invocation_id");
 }
 
-bool LineReader::read_members(Event& out) {
+bool ThoroughReader::read_members(Event& out) {
   skip_space();
   if (peek() == '}') {
     ++at_;
@@ -135,7 +135,7 @@ bool LineReader::read_members(Event& out) {
   }
 }
 
-bool LineReader::read_member(Event& out) {
+bool ThoroughReader::read_member(Event& out) {
   const std::size_t key_at = at_;
   if (peek() != '"') return fail(at_, "expected a key");
   std::string_view name;
@@ -149,7 +149,7 @@ bool LineReader::read_member(Event& out) {
   return skip_value();
 }
 
-bool LineReader::read_known(std::size_t key, std::size_t key_at, Event& out) {
+bool ThoroughReader::read_known(std::size_t key, std::size_t key_at, Event& out) {
   if (key == kEventKey) return read_kind(key_at, out);
   const auto field = static_cast<Field>(key);
   if (out.has(field)) return fail(key_at, "is given twice", field_name(field));
@@ -159,7 +159,7 @@ bool LineReader::read_known(std::size_t key, std::size_t key_at, Event& out) {
   return read_list(field, out);
 }
 
-bool LineReader::read_kind(std::size_t key_at, Event& out) {
+bool ThoroughReader::read_kind(std::size_t key_at, Event& out) {
   if (has_kind_) return fail(key_at, "is given twice", "event");
   const std::size_t value_at = at_;
   if (peek() != '"') return fail(value_at, "is not a string", "event");
@@ -172,7 +172,7 @@ bool LineReader::read_kind(std::size_t key_at, Event& out) {
   return true;
 }
 
-bool LineReader::read_text(Field field, Event& out) {
+bool ThoroughReader::read_text(Field field, Event& out) {
   const std::size_t value_at = at_;
   if (field == Field::kResourceId && at_literal("null")) {
     at_ += 4;
@@ -195,7 +195,7 @@ bool LineReader::read_text(Field field, Event& out) {
   return true;
 }
 
-bool LineReader::read_integer(Field field, Event& out) {
+bool ThoroughReader::read_integer(Field field, Event& out) {
   const std::size_t value_at = at_;
   if (peek() != '-' && !is_digit(peek())) {
     return fail(value_at, "is not an integer", field_name(field));
@@ -211,7 +211,7 @@ bool LineReader::read_integer(Field field, Event& out) {
   return true;
 }
 
-bool LineReader::read_enforced(Event& out) {
+bool ThoroughReader::read_enforced(Event& out) {
   if (!at_literal("true") && !at_literal("false")) {
     return fail(at_, "is not true or false", field_name(Field::kEnforced));
   }
@@ -221,7 +221,7 @@ bool LineReader::read_enforced(Event& out) {
   return true;
 }
 
-bool LineReader::read_list(Field field, Event& out) {
+bool ThoroughReader::read_list(Field field, Event& out) {
   auto& list = field == Field::kFurtherResources ? out.further_resources : out.determining_policies;
   if (peek() != '[') return fail(at_, "is not a list of strings", field_name(field));
   out.mark(field);
@@ -244,7 +244,7 @@ bool LineReader::read_list(Field field, Event& out) {
   }
 }
 
-bool LineReader::read_string(std::string_view& out) {
+bool ThoroughReader::read_string(std::string_view& out) {
   const std::size_t start = at_ + 1;
   if (!scan_string()) return false;
   out = line_.substr(start, at_ - 1 - start);
@@ -253,7 +253,7 @@ bool LineReader::read_string(std::string_view& out) {
 }
 
 // From the opening quote to behind the closing one.
-bool LineReader::scan_string() {
+bool ThoroughReader::scan_string() {
   has_escapes_ = false;
   ++at_;
   while (true) {
@@ -277,7 +277,7 @@ bool LineReader::scan_string() {
   }
 }
 
-bool LineReader::scan_escape() {
+bool ThoroughReader::scan_escape() {
   const std::size_t start = at_;
   ++at_;
   if (peek() != 'u') {
@@ -300,7 +300,7 @@ bool LineReader::scan_escape() {
 }
 
 // From the `u` to behind its four digits.
-bool LineReader::scan_code_unit(std::uint32_t& unit) {
+bool ThoroughReader::scan_code_unit(std::uint32_t& unit) {
   if (line_.size() - at_ < 5) return false;
   for (std::size_t i = 1; i <= 4; ++i) {
     const int digit = hex_digit(line_[at_ + i]);
@@ -312,7 +312,7 @@ bool LineReader::scan_code_unit(std::uint32_t& unit) {
 }
 
 // `written` was scanned: its escapes are known and its surrogates paired.
-std::string_view LineReader::unescape(std::string_view written) {
+std::string_view ThoroughReader::unescape(std::string_view written) {
   const std::size_t start = scratch_.text.size();
   const auto unit_at = [&](std::size_t at) {
     std::uint32_t unit = 0;
@@ -344,13 +344,13 @@ std::string_view LineReader::unescape(std::string_view written) {
   return std::string_view(scratch_.text).substr(start);
 }
 
-bool LineReader::scan_digits() {
+bool ThoroughReader::scan_digits() {
   if (!is_digit(peek())) return fail(at_, "expected a digit");
   while (is_digit(peek())) ++at_;
   return true;
 }
 
-bool LineReader::scan_number() {
+bool ThoroughReader::scan_number() {
   const std::size_t start = at_;
   is_integer_ = true;
   if (peek() == '-') ++at_;
@@ -373,7 +373,7 @@ bool LineReader::scan_number() {
 }
 
 // A key with its colon, up to where the value begins.
-bool LineReader::scan_key() {
+bool ThoroughReader::scan_key() {
   if (peek() != '"') return fail(at_, "expected a key");
   if (!scan_string()) return false;
   skip_space();
@@ -382,7 +382,7 @@ bool LineReader::scan_key() {
   return true;
 }
 
-bool LineReader::scan_scalar() {
+bool ThoroughReader::scan_scalar() {
   if (peek() == '"') return scan_string();
   for (const std::string_view literal : {"true", "false", "null"}) {
     if (!at_literal(literal)) continue;
@@ -393,18 +393,18 @@ bool LineReader::scan_scalar() {
   return scan_number();
 }
 
-std::size_t LineReader::skip_value_at(std::size_t at) {
+std::size_t ThoroughReader::skip_value_at(std::size_t at) {
   at_ = at;
   return skip_value() ? at_ : 0;
 }
 
-std::size_t LineReader::read_string_at(std::size_t at, std::string_view& out) {
+std::size_t ThoroughReader::read_string_at(std::size_t at, std::string_view& out) {
   at_ = at;
   return read_string(out) ? at_ : 0;
 }
 
 // Without recursion, so that depth is bounded by the line and by nothing else.
-bool LineReader::skip_value() {
+bool ThoroughReader::skip_value() {
   scratch_.nesting.clear();
   while (true) {
     const char open = peek();
@@ -427,7 +427,7 @@ bool LineReader::skip_value() {
 }
 
 // After a value: passes the brackets that end here, then the comma (and key) before the next value.
-bool LineReader::close_brackets(bool& is_done) {
+bool ThoroughReader::close_brackets(bool& is_done) {
   std::string& nesting = scratch_.nesting;
   while (!nesting.empty()) {
     const bool is_object = nesting.back() == '{';

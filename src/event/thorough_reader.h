@@ -18,10 +18,10 @@ struct Scratch {
 
 /// Reads one line, byte by byte, after REQ-EV-001 to 012. It is the authority: where `read_plain`
 /// gives up, this one says what the line is, or what is wrong with it and where. Made for one line.
-class LineReader {
+class ThoroughReader {
  public:
   /// `line` and `scratch` are kept alive by the caller.
-  LineReader(std::string_view line, Scratch& scratch) : line_(line), scratch_(scratch) {}
+  ThoroughReader(std::string_view line, Scratch& scratch) : line_(line), scratch_(scratch) {}
 
   /// Fills `out`, which must be clear; false if the line is malformed, and then `error` says why.
   /// Text of `out` points into the line, or into the scratch where it had escapes.
