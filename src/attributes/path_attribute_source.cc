@@ -19,6 +19,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -44,22 +45,8 @@ bool begins_with(const Names& names, const Names& start) {
   return names.size() >= start.size() && std::equal(start.begin(), start.end(), names.begin());
 }
 
-/// Owns a descriptor that names a place and can read nothing.
-class Place {
- public:
-  explicit Place(int fd) : fd_(fd) {}
-  ~Place() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Place(Place&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Place& operator=(Place&&) = delete;
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+/// A descriptor that names a place and can read nothing.
+using Place = FileDescriptor;
 
 Error outside() {
   return Error{ErrorCode::kNotFound, "the path leads out of the root"};
@@ -118,7 +105,7 @@ class Walk {
   [[nodiscard]] bool exists() const { return exists_; }
   [[nodiscard]] Result<struct stat> look() const {
     struct stat found{};
-    if (::fstat(steps_.back().fd(), &found) != 0) return walk_error();
+    if (::fstat(steps_.back().get(), &found) != 0) return walk_error();
     return found;
   }
 
@@ -132,15 +119,15 @@ class Walk {
       names_.pop_back();
       return {};
     }
-    Place place(::openat(steps_.back().fd(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (place.fd() < 0) {
+    Place place(::openat(steps_.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!place.is_open()) {
       // The last name may be of something that is yet to be made.
       if (errno != ENOENT || !pending_.empty()) return walk_error();
       exists_ = false;
       return keep(name);
     }
     struct stat found{};
-    if (::fstat(place.fd(), &found) != 0) return walk_error();
+    if (::fstat(place.get(), &found) != 0) return walk_error();
     if (S_ISLNK(found.st_mode)) return follow_link(place);
     // What comes behind a file, be it `.` or `..`, is nothing.
     if (!S_ISDIR(found.st_mode) && !pending_.empty()) return nothing_there();
@@ -158,7 +145,7 @@ class Walk {
   Status follow_link(const Place& link) {
     if (++links_ > kMaxLinks) return nothing_there();
     std::array<char, PATH_MAX> target{};
-    const ssize_t size = ::readlinkat(link.fd(), "", target.data(), target.size());
+    const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
     if (size < 0) return walk_error();
     const std::string_view text(target.data(), static_cast<std::size_t>(size));
     Names names = split(text);
@@ -238,7 +225,7 @@ Result<access::Resource> PathAttributeSource::resolve(const ResourceQuery& query
   const bool wants_directory = path.ends_with('/');
 
   Place root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (root.fd() < 0) {
+  if (!root.is_open()) {
     return Error{ErrorCode::kUnavailable,
                  fmt::format("cannot open the root: {}", ::strerrordesc_np(errno)),
                  options_.source};

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "base/file_descriptor.h"
 
 namespace remit {
 namespace {
@@ -24,41 +27,23 @@ Error system_error(std::string_view what, const std::string& path) {
   return Error{code, fmt::format("{}: {}", what, ::strerrordesc_np(error)), path};
 }
 
-/// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-Descriptor open_file(const std::string& path, int flags) {
+FileDescriptor open_file(const std::string& path, int flags) {
   int fd = -1;
   do {
     fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
   } while (fd < 0 && errno == EINTR);
-  return Descriptor{fd};
+  return FileDescriptor{fd};
 }
 
 /// Opens for writing what can be written without anyone at its other end: opening a pipe would wait
 /// for its reader.
-Result<Descriptor> open_to_write(const std::string& path, int flags) {
-  Descriptor fd = open_file(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags);
-  if (!fd.valid() && errno != ENXIO) return system_error("cannot open", path);
+Result<FileDescriptor> open_to_write(const std::string& path, int flags) {
+  FileDescriptor fd = open_file(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags);
+  if (!fd.is_open() && errno != ENXIO) return system_error("cannot open", path);
   struct stat found{};
-  if (fd.valid() && ::fstat(fd.get(), &found) != 0) return system_error("cannot look at", path);
+  if (fd.is_open() && ::fstat(fd.get(), &found) != 0) return system_error("cannot look at", path);
   // Without a reader a pipe, and any socket, does not even open.
-  if (!fd.valid() || S_ISFIFO(found.st_mode)) {
+  if (!fd.is_open() || S_ISFIFO(found.st_mode)) {
     return Error{ErrorCode::kInvalidInput, "is a pipe or a socket, not a file", path};
   }
   return fd;
@@ -77,7 +62,8 @@ Status write_all(int fd, std::span<const std::byte> bytes, const std::string& pa
 
 class PosixAppendFile final : public AppendFile {
  public:
-  PosixAppendFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  PosixAppendFile(FileDescriptor fd, std::string path)
+      : fd_(std::move(fd)), path_(std::move(path)) {}
 
   Status append(std::span<const std::byte> bytes) override {
     return write_all(fd_.get(), bytes, path_);
@@ -109,13 +95,13 @@ class PosixAppendFile final : public AppendFile {
   }
 
  private:
-  Descriptor fd_;
+  FileDescriptor fd_;
   std::string path_;
 };
 
 class PosixReadFile final : public ReadFile {
  public:
-  PosixReadFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  PosixReadFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   Result<std::size_t> read(std::span<std::byte> out) override {
     std::size_t filled = 0;
@@ -130,14 +116,34 @@ class PosixReadFile final : public ReadFile {
   }
 
  private:
-  Descriptor fd_;
+  FileDescriptor fd_;
   std::string path_;
 };
 
+/// Waits for bytes, or the end, of a pipe or device. A named pipe that nobody opened yet for
+/// writing has no end either, though a read of it would say so.
+Status wait_for_bytes(int fd, std::chrono::milliseconds patience, const std::string& path) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd watched{fd, POLLIN, 0};
+    const int timeout_ms = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+    const int ready = ::poll(&watched, 1, timeout_ms);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return system_error("cannot wait for bytes", path);
+    if (ready == 0) {
+      return Error{ErrorCode::kDeadlineExceeded,
+                   fmt::format("is not a plain file and gave nothing for {} ms", patience.count()),
+                   path};
+    }
+  }
+}
+
 /// A new file, on disk when it returns.
 Status write_file(const std::string& path, std::string_view bytes) {
-  const Descriptor fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (!fd.valid()) return system_error("cannot open", path);
+  const FileDescriptor fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (!fd.is_open()) return system_error("cannot open", path);
   REMIT_TRY(write_all(fd.get(), std::as_bytes(std::span{bytes.data(), bytes.size()}), path));
   if (::fdatasync(fd.get()) != 0) return system_error("cannot sync", path);
   return {};
@@ -153,8 +159,9 @@ FileInfo::Kind kind_of(mode_t mode) {
 }  // namespace
 
 Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t max_bytes) {
-  const Descriptor fd = open_file(path, O_RDONLY);
-  if (!fd.valid()) return system_error("cannot open", path);
+  // Opening a named pipe would wait for its writer. A plain file does not mind the flag.
+  const FileDescriptor fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!fd.is_open()) return system_error("cannot open", path);
   struct stat found{};
   if (::fstat(fd.get(), &found) != 0) return system_error("cannot read", path);
   if (S_ISDIR(found.st_mode)) {
@@ -166,8 +173,10 @@ Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t
       std::min<std::uint64_t>(static_cast<std::uint64_t>(found.st_size), max_bytes)));
   std::string chunk(std::size_t{64} * 1024, '\0');
   while (true) {
+    if (!S_ISREG(found.st_mode)) REMIT_TRY(wait_for_bytes(fd.get(), pipe_patience_, path));
     const ssize_t got = ::read(fd.get(), chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
+    // Another reader may have taken what there was to wait for.
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return system_error("cannot read", path);
     if (got == 0) return out;
     out.append(chunk.data(), static_cast<std::size_t>(got));
@@ -178,8 +187,8 @@ Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t
 }
 
 Result<std::unique_ptr<ReadFile>> PosixFileSystem::open_read(const std::string& path) {
-  Descriptor fd = open_file(path, O_RDONLY);
-  if (!fd.valid()) return system_error("cannot open", path);
+  FileDescriptor fd = open_file(path, O_RDONLY);
+  if (!fd.is_open()) return system_error("cannot open", path);
   return std::unique_ptr<ReadFile>(std::make_unique<PosixReadFile>(std::move(fd), path));
 }
 
@@ -188,7 +197,7 @@ Result<std::unique_ptr<AppendFile>> PosixFileSystem::open_append(const std::stri
   int flags = O_APPEND;
   if (mode != OpenMode::kMustExist) flags |= O_CREAT;
   if (mode == OpenMode::kMustCreate) flags |= O_EXCL;
-  REMIT_TRY_ASSIGN(Descriptor fd, open_to_write(path, flags));
+  REMIT_TRY_ASSIGN(FileDescriptor fd, open_to_write(path, flags));
   return std::unique_ptr<AppendFile>(std::make_unique<PosixAppendFile>(std::move(fd), path));
 }
 
@@ -242,8 +251,8 @@ Result<std::vector<std::string>> PosixFileSystem::list(const std::string& path) 
 }
 
 Status PosixFileSystem::sync_directory(const std::string& path) {
-  const Descriptor fd = open_file(path, O_RDONLY | O_DIRECTORY);
-  if (!fd.valid()) return system_error("cannot open", path);
+  const FileDescriptor fd = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!fd.is_open()) return system_error("cannot open", path);
   if (::fsync(fd.get()) != 0) return system_error("cannot sync", path);
   return {};
 }
@@ -271,7 +280,7 @@ Result<FileInfo> PosixFileSystem::info(const std::string& path) {
 }
 
 Result<std::unique_ptr<AppendFile>> PosixFileSystem::lock(const std::string& path) {
-  REMIT_TRY_ASSIGN(Descriptor fd, open_to_write(path, O_CREAT));
+  REMIT_TRY_ASSIGN(FileDescriptor fd, open_to_write(path, O_CREAT));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return Error{ErrorCode::kFailedPrecondition, "in use by another process", path};

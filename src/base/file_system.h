@@ -2,6 +2,7 @@
 // lose power.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/result.h"
 
 namespace remit {
@@ -70,11 +72,12 @@ enum class OpenMode : std::uint8_t { kMustExist, kMayCreate, kMustCreate };
 /// The operations that Remit needs. Paths are UTF-8. Implementations are thread-safe. Every error
 /// names the path in `where`. Codes: `not_found`, `already_exists`, `limit_exceeded` (file larger
 /// than asked for), `invalid_input` (a directory, or a pipe, where a file is meant),
-/// `unavailable` (anything else the system says).
+/// `deadline_exceeded` (a pipe that gives nothing), `unavailable` (anything else the system says).
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  /// The whole file, at most `max_bytes`. A pipe is read to its end.
+  /// The whole file, at most `max_bytes`. A pipe is read to its end, as `<(command)` of a shell
+  /// needs, but not waited for without end: one that nobody writes is `deadline_exceeded`.
   virtual Result<std::string> read(const std::string& path, std::uint64_t max_bytes) = 0;
   /// Opens for reading piece by piece, whatever the size. A pipe waits for its writer.
   virtual Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) = 0;
@@ -104,9 +107,12 @@ class FileSystem {
   virtual Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) = 0;
 };
 
-/// The machine's file system. Stateless, thread-safe.
+/// The machine's file system. Thread-safe.
 class PosixFileSystem final : public FileSystem {
  public:
+  /// `pipe_patience` is how long `read` waits for the next bytes of what is no plain file.
+  explicit PosixFileSystem(std::chrono::milliseconds pipe_patience = kPipePatience)
+      : pipe_patience_(pipe_patience) {}
   Result<std::string> read(const std::string& path, std::uint64_t max_bytes) override;
   Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<AppendFile>> open_append(const std::string& path, OpenMode mode) override;
@@ -119,6 +125,9 @@ class PosixFileSystem final : public FileSystem {
   Result<FileInfo> info(const std::string& path) override;
   Result<std::unique_ptr<AppendFile>> lock(const std::string& path) override;
   Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override;
+
+ private:
+  std::chrono::milliseconds pipe_patience_;
 };
 
 }  // namespace remit

@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/bytes.h"
+#include "base/file_descriptor.h"
 
 namespace remit {
 namespace {
@@ -131,6 +134,53 @@ TEST_F(FileSystemTest, PipesAreNeitherLockedNorAppendedTo) {
   ASSERT_GE(reader, 0);
   refuses();
   ::close(reader);
+}
+
+// As the test above, for reading: what is read whole is a file, or a pipe with someone behind it.
+TEST_F(FileSystemTest, APipeThatNobodyWritesIsGivenUp) {
+  PosixFileSystem hasty(std::chrono::milliseconds{20});
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const auto refuses = [&] {
+    const auto text = hasty.read(path("pipe"), 100);
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.error().code, ErrorCode::kDeadlineExceeded);
+    EXPECT_EQ(text.error().where, path("pipe"));
+  };
+  refuses();  // nobody has opened it
+  const FileDescriptor silent{::open(path("pipe").c_str(), O_RDWR)};
+  ASSERT_TRUE(silent.is_open());
+  refuses();  // somebody has, and says nothing
+  ASSERT_EQ(::write(silent.get(), "half", 4), 4);
+  refuses();  // or says something and does not end
+}
+
+TEST_F(FileSystemTest, APipeIsReadToItsEnd) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string long_text(300'000, 'x');  // more than a pipe holds
+  std::thread writer([&] {
+    const FileDescriptor end{::open(path("pipe").c_str(), O_WRONLY)};
+    for (std::size_t at = 0; at < long_text.size();) {
+      const ssize_t wrote = ::write(end.get(), long_text.data() + at, long_text.size() - at);
+      if (wrote <= 0) return;
+      at += static_cast<std::size_t>(wrote);
+    }
+  });
+  EXPECT_EQ(*files_.read(path("pipe"), long_text.size()), long_text);
+  writer.join();
+
+  // What a shell's `<(command)` is: a pipe without a name, whose writer may have ended already.
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const FileDescriptor read_end{ends[0]};
+  FileDescriptor write_end{ends[1]};
+  ASSERT_EQ(::write(write_end.get(), "abc", 3), 3);
+  write_end.close();
+  const std::string name = "/proc/self/fd/" + std::to_string(read_end.get());
+  EXPECT_EQ(*files_.read(name, 100), "abc");
+  EXPECT_EQ(*files_.read(name, 100), "");
+
+  EXPECT_EQ(*files_.read("/dev/null", 100), "");
+  EXPECT_EQ(files_.read("/dev/zero", 100).error().code, ErrorCode::kLimitExceeded);
 }
 
 TEST_F(FileSystemTest, AFullDeviceIsUnavailable) {

@@ -31,6 +31,8 @@ inline constexpr std::size_t kMaxIdBytes = 256;  ///< run ids, case ids, resourc
 
 /// Policy bundles and configuration.
 inline constexpr std::size_t kMaxConfigBytes = std::size_t{4} * 1024 * 1024;
+/// A small file that is read whole may be a pipe; one that is silent for so long is given up.
+inline constexpr std::chrono::milliseconds kPipePatience{10'000};
 inline constexpr std::size_t kMaxBundleBytes = std::size_t{64} * 1024 * 1024;  ///< all its files
 inline constexpr std::size_t kMaxPolicyBytes = 4096;  ///< one policy; the parser recurses
 inline constexpr std::size_t kMaxPolicyNesting = 64;

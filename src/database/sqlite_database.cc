@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
@@ -124,6 +125,11 @@ class SqliteDatabase::Connection {
     const std::string name = plain ? path_ : "./" + path_;
     if (path_.empty() || path_.find('\0') != std::string::npos) {
       return Error{ErrorCode::kUnavailable, "no file name", path_};
+    }
+    // Opening a named pipe would wait for its writer, beyond every deadline.
+    struct stat found{};
+    if (::stat(name.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+      return Error{ErrorCode::kUnavailable, "not a plain file", path_};
     }
     const int flags = access == Access::kReadOnly ? SQLITE_OPEN_READONLY
                                                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;

@@ -154,6 +154,10 @@ TEST_F(SqliteDatabaseTest, MissingMisshapenAndDamaged) {
   SqliteDatabase folder(folder_.string(), Access::kReadOnly, clock_);
   EXPECT_EQ(outcome(folder, "select * from t"), "unavailable");
 
+  ASSERT_EQ(::mkfifo(file("pipe.db").c_str(), 0600), 0);
+  SqliteDatabase pipe(file("pipe.db"), Access::kReadOnly, clock_);
+  EXPECT_EQ(outcome(pipe, "select * from t"), "unavailable");
+
   std::ofstream(file("text.db")) << std::string(10'000, 'x');
   SqliteDatabase text(file("text.db"), Access::kReadOnly, clock_);
   EXPECT_EQ(outcome(text, "select * from t"), "data_loss");

@@ -1,4 +1,4 @@
-// Descriptors, pipes, wake-ups and termination signals on Linux.
+// Pipes, wake-ups and termination signals on Linux.
 #include "process/file_descriptor.h"
 
 #include <fcntl.h>
@@ -31,10 +31,6 @@ sigset_t termination_set() {
 }
 
 }  // namespace
-
-void FileDescriptor::close() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};

@@ -1,38 +1,13 @@
-// A file descriptor that closes itself, pipes, and a way to wake a poll.
+// Pipes, a way to wake a poll, and termination signals, as descriptors.
 #pragma once
 
 #include <csignal>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/result.h"
 
 namespace remit::process {
-
-/// Owns one file descriptor; -1 means none. Movable; closing ignores errors, since nothing that
-/// needs them (durable files) is kept in one.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    if (this != &other) {
-      close();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { close(); }
-
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-  void close();
-
- private:
-  int fd_ = -1;
-};
 
 /// The two ends of a pipe, both close-on-exec.
 struct Pipe {

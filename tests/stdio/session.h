@@ -188,8 +188,7 @@ class Session {
   PosixFileSystem files_;
   SystemClock clock_;
   SystemRandom random_;
-  process::FileDescriptor to_gateway_, gateway_in_, from_gateway_, gateway_out_, notices_,
-      gateway_notices_;
+  FileDescriptor to_gateway_, gateway_in_, from_gateway_, gateway_out_, notices_, gateway_notices_;
   std::optional<process::LineReader> reader_;
   std::vector<Error> problems_;
   std::string notice_text_;

@@ -1,5 +1,7 @@
 // Worlds that must not start: each mistake is told with its place, and nothing is served or
 // written.
+#include <sys/stat.h>
+
 #include "tests/stdio/session.h"
 
 namespace remit::testing {
@@ -13,7 +15,7 @@ struct BadWorld {
 };
 
 std::string problems_of(const SessionFolder& folder, gateway::StdioRun run = {}) {
-  PosixFileSystem files;
+  PosixFileSystem files(std::chrono::milliseconds{20});
   const SystemClock clock;
   SystemRandom random;
   auto pipe = process::make_pipe();
@@ -79,6 +81,26 @@ TEST(StartupTest, RefusesAMissingManifestAndOverlongIds) {
                 .find("a run id has at most 256"),
             std::string::npos);
   EXPECT_TRUE(folder.tap().empty());
+}
+
+// Whatever file a run is told to read, one that nobody writes does not keep it waiting.
+TEST(StartupTest, WaitsForNoPipe) {
+  for (const char* const file :
+       {"remit.yaml", "notes.yaml", "digest.key", "bundle/bundle.yaml", "bundle/catalogue.yaml",
+        "bundle/schemas/act.json", "bundle/policies/policies.cedar", "manifest.yaml", "notes.db"}) {
+    const SessionFolder folder({});
+    const std::string text = text_of_file(folder.path("remit.yaml"));
+    if (std::string_view(file) == "notes.db") {
+      folder.put("remit.yaml", replaced(text, "fixture: {file: notes.yaml}",
+                                        "sqlite: {path: notes.db, query: select 1}"));
+    }
+    std::filesystem::remove(folder.path(file));
+    ASSERT_EQ(::mkfifo(folder.path(file).c_str(), 0600), 0) << file;
+    gateway::StdioRun run;
+    if (std::string_view(file) == "manifest.yaml") run.manifest_file = folder.path(file);
+    EXPECT_NE(problems_of(folder, run).find(file), std::string::npos) << file;
+    EXPECT_TRUE(folder.tap().empty()) << file;
+  }
 }
 
 }  // namespace
