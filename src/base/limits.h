@@ -90,7 +90,18 @@ inline constexpr std::chrono::milliseconds kServerGrace{2'000};     ///< to end 
 inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< files of one run
 inline constexpr std::size_t kMaxTraceBytes = std::size_t{1} << 46U;    ///< of one file: 64 TiB
 inline constexpr std::size_t kMaxGraderBytes = std::size_t{16} << 30U;  ///< what it remembers
+inline constexpr std::size_t kMaxContractRules = 1000;
+/// A compressed input may unpack to this much, and beyond it to kMaxUnpackRatio times its size:
+/// evidence is full of digests and never packs that well, a bomb does.
+inline constexpr std::uint64_t kUnpackAlways = std::uint64_t{64} << 20U;
+inline constexpr std::uint64_t kMaxUnpackRatio = 1000;
+inline constexpr int kMaxZstdWindowLog = 27;  ///< 128 MiB of memory for one file
 /// Numbers of one writer within which a repeated line can still be compared with the first.
 inline constexpr std::int64_t kRepeatWindow = 16'384;
+/// Canaries: a shorter value, or half of one, is found by chance.
+inline constexpr std::size_t kMinCanaryBytes = 8;
+inline constexpr std::size_t kMaxCanaryBytes = 1024;
+inline constexpr std::size_t kMaxCanaries = 1000;
+inline constexpr std::size_t kMaxForbiddenFields = 1000;
 
 }  // namespace remit

@@ -77,8 +77,7 @@ Result<Item> EventReader::next() {
   Result<Item> item = read_line();
   if (!item) {
     Error error = std::move(item).error();
-    if (error.where.empty()) error.where = source_;
-    return error;
+    return error.where.starts_with(source_) ? error : in_place(source_, std::move(error));
   }
   return *item == Item::kEnd ? open_next() : item;
 }
@@ -89,12 +88,13 @@ Result<Item> EventReader::open_next() {
   if (opened_ == streams + input_.paths.size()) return Item::kEnd;
   if (opened_ < streams) {
     source_ = input_.name;
-    lines_.emplace(*input_.stream, decoder_.max_line_bytes);
+    text_.emplace(*input_.stream);
   } else {
     source_ = input_.paths[opened_ - streams];
     REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
-    lines_.emplace(*file_, decoder_.max_line_bytes);
+    text_.emplace(*file_);
   }
+  lines_.emplace(*text_, decoder_.max_line_bytes);
   ++opened_;
   is_last_ = opened_ == streams + input_.paths.size();
   return Item::kSource;

@@ -15,6 +15,7 @@
 #include "base/line_splitter.h"
 #include "base/result.h"
 #include "event/event.h"
+#include "trace/unpacker.h"
 
 namespace remit::trace {
 
@@ -64,15 +65,16 @@ enum class Item : std::uint8_t {
   kMalformed
 };
 
-/// Reads the events of one input, file after file. Not thread-safe; one decoder serves many readers
+/// Reads the events of one input, file after file, compressed or not. Offsets are those of the text
+/// as it was before it was compressed. Not thread-safe; one decoder serves many readers
 /// in turn. Nothing is allocated per event in the steady state.
 class EventReader {
  public:
   /// All three outlive the reader. The input's stream is read and left at its end.
   EventReader(FileSystem& files, const Input& input, event::Decoder& decoder);
 
-  /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening and
-  /// reading, with the file's name.
+  /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening,
+  /// reading and unpacking, with the file's name.
   Result<Item> next();
 
   /// The file that is being read; after `kSource`.
@@ -98,6 +100,7 @@ class EventReader {
   std::size_t opened_ = 0;  ///< of the stream and the paths
   std::string source_;
   std::unique_ptr<ReadFile> file_;  ///< null while the stream is read
+  std::optional<Unpacker> text_;
   std::optional<LineSplitter> lines_;
   bool is_last_ = false;  ///< no file follows the current one
   std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
