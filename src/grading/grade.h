@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "grading/codes.h"
@@ -21,13 +22,24 @@ enum class Gate : std::uint8_t { kUndetermined, kFailed, kPassed };
 std::string_view gate_name(Gate gate);
 
 /// Where an event stands: its writer's id and `seq`, which no splitting of files changes, or else
-/// the name of the input it was read from and the byte offset of its line.
+/// the name of the input it was read from and the byte offset of its line. Where its line was found
+/// is told besides, for people and their editors; positions are compared without it.
 struct Position {
   std::string source;
   std::uint64_t at = 0;
   bool by_sequence = false;  ///< `at` is a `seq` and `source` a writer
+  std::uint32_t file = 0;    ///< index into `Grade::files`
+  std::uint64_t offset = 0;  ///< of the line, or of the mistake in it, in bytes
+  std::uint64_t line = 0;    ///< 1 for the first line of the file; 0 where no line is meant
+  std::uint32_t bytes = 0;   ///< from `offset` to the end of the line
 
-  friend auto operator<=>(const Position&, const Position&) = default;
+  friend auto operator<=>(const Position& left, const Position& right) {
+    return std::tie(left.source, left.at, left.by_sequence) <=>
+           std::tie(right.source, right.at, right.by_sequence);
+  }
+  friend bool operator==(const Position& left, const Position& right) {
+    return (left <=> right) == 0;
+  }
 };
 
 /// One violated relation (REQ-GR-010). `expected` and `recorded` are facts as they stand in the
@@ -107,6 +119,7 @@ struct Grade {
   std::vector<InvocationGrade> invocations;  ///< by id; those with findings, or all if asked for
   std::vector<CaseGrade> cases;              ///< in the order of the manifest
   std::vector<Finding> findings;
+  std::vector<std::string> files;  ///< what was read, in the order of reading; see `Position::file`
   Population population;
   std::vector<std::string> scope;  ///< sentences: what was and was not judged
 };

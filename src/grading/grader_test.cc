@@ -344,5 +344,27 @@ TEST(Grader, AllocatesNothingPerEventInTheSteadyState) {
   EXPECT_EQ(grader.finish().population.denied, kCalls);
 }
 
+// Where the lines of findings were read, for editors: REQ-RP-003.
+TEST(Grader, SaysWhereEachLineStands) {
+  const std::string text =
+      "\n{\"event\":\"tool.request\",\"invocation_id\":\"i1\",\"writer\":\"w\",\"seq\":3}\r\n"
+      "{\"event\":\"executor.start\",\"invocation_id\":\"i1\",\"writer\":\"w\",\"seq\":4}\n{"
+      "\"event\":1}";
+  const Grade grade = grade_of({{"a.jsonl", "{\"event\":\"x.y\"}\n"}, {"b.jsonl", text}});
+  ASSERT_EQ(grade.files, (std::vector<std::string>{"a.jsonl", "b.jsonl"}));
+  std::vector<std::string> places;
+  for (const Finding& finding : grade.findings) {
+    for (const Position& at : finding.events) {
+      places.push_back(std::string(code_info(finding.code).name) + " " + grade.files[at.file] +
+                       ":" + std::to_string(at.line) + " " + std::to_string(at.offset) + "+" +
+                       std::to_string(at.bytes));
+    }
+  }
+  EXPECT_EQ(places, (std::vector<std::string>{
+                        "malformed_event b.jsonl:4 147+2", "sequence_gap b.jsonl:2 1+66",
+                        "start_without_allow b.jsonl:3 69+68", "missing_decision b.jsonl:2 1+66",
+                        "missing_run_finished b.jsonl:3 69+68"}));
+}
+
 }  // namespace
 }  // namespace remit::grading

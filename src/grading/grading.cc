@@ -37,7 +37,12 @@ bool stands_first(const Finding& left, const Finding& right) {
     return std::tie(one.invocation_id, one.case_id, one.owner, one.code, one.events, one.expected,
                     one.recorded, one.message);
   };
-  return key(left) < key(right);
+  if (const auto order = key(left) <=> key(right); order != 0) return order < 0;
+  return std::lexicographical_compare(left.events.begin(), left.events.end(), right.events.begin(),
+                                      right.events.end(), [](const Position& a, const Position& b) {
+                                        return std::tie(a.file, a.offset) <
+                                               std::tie(b.file, b.offset);
+                                      });
 }
 
 // Counts an invocation that ended on the path without violations, in a run where nothing else can
@@ -94,11 +99,13 @@ Status Grader::add(const event::Event& event, const trace::Line& line) {
       fmt::format("the run does not fit into the grader's {} GiB", kMaxGraderBytes >> 30U)};
 }
 
-void Grader::add_malformed(const Error& error, std::uint64_t offset) {
+void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line) {
   Finding finding =
       run_finding(Code::kMalformedEvent, fmt::format("byte {}: {}", offset, error.message));
   const std::uint64_t place = state_->store.place(offset);
-  finding.events.push_back(state_->store.unwritten_position(place));
+  const std::uint64_t end = line.offset + line.text.size();
+  const LineSpan rest = LineSpan::of(line.number, end > offset ? end - offset : 0);
+  finding.events.push_back(state_->store.unwritten_position(place, rest));
   state_->findings.push_back(std::move(finding));
 }
 
@@ -123,7 +130,12 @@ void Grader::State::find_in_logs() {
                             : fmt::format("{} to {} of writer {}", expected, first - 1, writer));
         gap.expected = std::to_string(expected);
         gap.recorded = std::to_string(first);
-        gap.events.push_back({log.name, static_cast<std::uint64_t>(first), true});
+        const Spot& spot = log.range_starts.at(first);
+        Position behind = store.unwritten_position(spot.place, spot.line);
+        behind.source = log.name;
+        behind.at = static_cast<std::uint64_t>(first);
+        behind.by_sequence = true;
+        gap.events.push_back(std::move(behind));
         findings.push_back(std::move(gap));
       }
       expected = last + 1;
@@ -135,7 +147,7 @@ void Grader::State::find_in_logs() {
                       fmt::format("writer {} lost {}{}", writer,
                                   one.events < 0 ? "an unknown number" : std::to_string(one.events),
                                   cause.empty() ? "" : fmt::format(", {}", quoted(cause))));
-      lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place));
+      lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place, one.line));
       findings.push_back(std::move(lost));
     }
     for (const RunFinished& one : log.finished) {
@@ -146,7 +158,7 @@ void Grader::State::find_in_logs() {
             run_finding(Code::kEvidenceLost, fmt::format("writer {} wrote more {}", writer, what));
         lost.expected = fmt::format("{} {}", *stated, what);
         lost.recorded = fmt::format("{} {}", seen, what);
-        lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place));
+        lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place, one.line));
         findings.push_back(std::move(lost));
       };
       compare("events", one.events, one.seen_events);
@@ -161,7 +173,7 @@ void Grader::State::find_repeats() {
     if (one.invocation != RecordStore::kNone) continue;
     Finding finding =
         run_finding(one.is_verified ? Code::kConflictingRepeat : Code::kUnverifiedRepeat, "");
-    finding.events.push_back(store.position(one.writer, true, one.seq, one.place));
+    finding.events.push_back(store.position(one.writer, true, one.seq, one.place, one.line));
     findings.push_back(std::move(finding));
   }
 }
@@ -307,6 +319,7 @@ Grade Grader::finish() {
   Grade grade;
   state.store.settle();
   grade.population = state.store.population();
+  grade.files = state.store.sources();
   state.judge_all(grade);
   state.list(grade);
   return grade;
@@ -329,7 +342,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
       REMIT_TRY_ASSIGN(item, reader.next());
       if (item == trace::Item::kSource) REMIT_TRY(grader.begin_source(input.name, reader.source()));
       if (item == trace::Item::kMalformed) {
-        grader.add_malformed(reader.error(), reader.error_offset());
+        grader.add_malformed(reader.error(), reader.error_offset(), reader.line());
       }
       if (item != trace::Item::kEvent) continue;
       Status added = grader.add(reader.event(), reader.line());

@@ -61,8 +61,8 @@ class Grader {
   /// invocations (kMaxGraderBytes) is full; the grader is then of no further use.
   Status add(const event::Event& event, const trace::Line& line);
 
-  /// A line that is no event; `offset` is the place of the mistake in the source.
-  void add_malformed(const Error& error, std::uint64_t offset);
+  /// A `line` that is no event; `offset` is the place of the mistake in the source.
+  void add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line);
 
   /// Evidence that does not verify, with the first place as the error's.
   void add_altered(std::string_view input, const Error& error);

@@ -32,8 +32,7 @@ void Judge::add(Code code, Told expected, Told recorded, const Events& events,
                 std::string_view detail) {
   std::vector<Position> positions;
   for (const EventRecord* event : events) {
-    positions.push_back(
-        store_.position(event->writer, event->is_numbered, event->seq, event->place));
+    positions.push_back(store_.position(*event));
   }
   add_at(code, std::move(expected), std::move(recorded), std::move(positions), detail);
 }
@@ -95,7 +94,8 @@ void Judge::judge_repeats() {
       [](const Repeat& one, std::uint32_t invocation) { return one.invocation < invocation; });
   for (; repeat != repeats.end() && repeat->invocation == call_->invocation; ++repeat) {
     add_at(repeat->is_verified ? Code::kConflictingRepeat : Code::kUnverifiedRepeat, std::nullopt,
-           std::nullopt, {store_.position(repeat->writer, true, repeat->seq, repeat->place)}, {});
+           std::nullopt,
+           {store_.position(repeat->writer, true, repeat->seq, repeat->place, repeat->line)}, {});
   }
 }
 

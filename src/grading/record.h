@@ -1,6 +1,7 @@
 // What the grader remembers of an event: the facts that rules compare, in a few dozen bytes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -33,6 +34,26 @@ struct Place {
     return place & ((std::uint64_t{1} << kOffsetBits) - 1);
   }
   static constexpr unsigned kOffsetBits = 48;
+};
+
+/// The number of a line in its file, 1 for the first, and its length without what ends it. Either
+/// is at most what there is room for, which no file reaches.
+struct LineSpan {
+  std::uint64_t number : 40 = 0;
+  std::uint64_t bytes : 24 = 0;
+
+  static LineSpan of(std::uint64_t number, std::uint64_t bytes) {
+    LineSpan out;
+    out.number = std::min(number, (std::uint64_t{1} << 40U) - 1) & ((std::uint64_t{1} << 40U) - 1);
+    out.bytes = std::min(bytes, (std::uint64_t{1} << 24U) - 1) & ((std::uint64_t{1} << 24U) - 1);
+    return out;
+  }
+};
+
+/// A line that can be found again.
+struct Spot {
+  std::uint64_t place = 0;
+  LineSpan line;
 };
 
 enum class DecisionWord : std::uint8_t { kAbsent, kAllow, kDeny, kOther };
@@ -139,6 +160,7 @@ struct EventRecord {
   const Shape* shape = nullptr;
   std::int64_t seq = 0;     ///< as in OrderKey
   std::uint64_t place = 0;  ///< always set
+  LineSpan line;
   std::array<Ref, kFactCount> facts{};
 
   [[nodiscard]] OrderKey key() const { return {seq, is_numbered ? 0 : place}; }

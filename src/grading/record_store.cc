@@ -143,6 +143,9 @@ bool RecordStore::begin_source(std::string_view input, std::string_view source) 
 
 bool RecordStore::add(const Event& event, const trace::Line& line) {
   const std::uint64_t place = this->place(line.offset);
+  std::string_view text = line.text;
+  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  const LineSpan span = LineSpan::of(line.number, text.size());
   const bool is_call = event::is_call_event(event.kind);
   std::uint64_t id_hash = 0;
   if (is_call) {
@@ -154,10 +157,8 @@ bool RecordStore::add(const Event& event, const trace::Line& line) {
   const bool is_numbered = event.has(Field::kSeq);
   std::uint64_t hash = 0;
   if (is_numbered) {
-    std::string_view text = line.text;
-    if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
     hash = hash_text(text, seed_);
-    if (check_repeat(writer, event, place, hash) == Repetition::kRepeated) return true;
+    if (check_repeat(writer, event, place, span, hash) == Repetition::kRepeated) return true;
     writers_[writer].last_seq = event.integer(Field::kSeq);
   }
   ++kind_counts_[static_cast<std::size_t>(event.kind)];
@@ -166,10 +167,10 @@ bool RecordStore::add(const Event& event, const trace::Line& line) {
   if (is_call) {
     ++population_.events;
     invocation = invocation_of(event.text(Field::kInvocationId), id_hash);
-    if (invocation == kNone || !append(invocation, writer, event, place)) return false;
+    if (invocation == kNone || !append(invocation, writer, event, place, span)) return false;
   } else {
     ++(event.kind == EventKind::kExtension ? population_.ignored_events : population_.events);
-    declare(writers_[writer], event, place);
+    declare(writers_[writer], event, place, span);
   }
   if (is_numbered) writers_[writer].recent.put(event.integer(Field::kSeq), hash, invocation);
   return !texts_.is_full();
@@ -201,10 +202,17 @@ std::uint32_t RecordStore::add_writer(std::string_view name, bool is_anonymous) 
 
 // Takes note of the number and says whether it came before (REQ-EV-040).
 RecordStore::Repetition RecordStore::check_repeat(std::uint32_t writer, const Event& event,
-                                                  std::uint64_t place, std::uint64_t hash) {
+                                                  std::uint64_t place, LineSpan line,
+                                                  std::uint64_t hash) {
   WriterLog& log = writers_[writer];
   const std::int64_t seq = event.integer(Field::kSeq);
-  if (log.numbers.add(seq)) return Repetition::kFresh;
+  if (log.numbers.add(seq)) {
+    if (seq != log.last_seq + 1) {  // in order, no range begins
+      if (!log.numbers.contains(seq - 1)) log.range_starts[seq] = {place, line};
+      log.range_starts.erase(seq + 1);
+    }
+    return Repetition::kFresh;
+  }
   const RecentLines::Entry* first = log.recent.find(seq);
   if (first != nullptr && first->hash == hash) {
     ++population_.repeats;
@@ -215,6 +223,7 @@ RecordStore::Repetition RecordStore::check_repeat(std::uint32_t writer, const Ev
   repeat.writer = writer;
   repeat.seq = seq;
   repeat.place = place;
+  repeat.line = line;
   repeat.is_verified = first != nullptr;
   repeat.invocation = first != nullptr ? first->invocation : RecentLines::kNoInvocation;
   if (first == nullptr) repeat.invocation_id = texts_.intern(event.text(Field::kInvocationId));
@@ -350,7 +359,7 @@ bool RecordStore::keep_facts(const Event& event, const EventRecord* first, const
 }
 
 bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const Event& event,
-                         std::uint64_t place) {
+                         std::uint64_t place, LineSpan line) {
   Invocation& chain = invocations_[invocation];
   const EventRecord* first = chain.first == 0 ? nullptr : &record(chain.first);
   const EventRecord* last = chain.last == 0 ? nullptr : &record(chain.last);
@@ -360,6 +369,7 @@ bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const E
   out.is_numbered = event.has(Field::kSeq);
   out.seq = out.is_numbered ? event.integer(Field::kSeq) : writers_[writer].last_seq;
   out.place = place;
+  out.line = line;
   if (!keep_facts(event, first, last, out)) return false;
   const Ref ref = arena_.allocate(out.kept_bytes());
   if (ref == 0) return false;
@@ -460,7 +470,7 @@ Stage RecordStore::decided_stage(const EventRecord& request, const EventRecord& 
 }
 
 // What an event that belongs to no invocation says of its writer or run.
-void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t place) {
+void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t place, LineSpan line) {
   const bool is_numbered = event.has(Field::kSeq);
   const OrderKey key = log.key_of(is_numbered, event.integer(Field::kSeq), place);
   const auto stated = [&](Field field) {
@@ -470,7 +480,8 @@ void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t plac
   note_order(log, key);
   log.other_events.push_back(key);
   if (event.kind == EventKind::kRunStarted) {
-    log.started.push_back({key, place, is_numbered, texts_.intern(event.text(Field::kEnvironment)),
+    log.started.push_back({key, place, line, is_numbered,
+                           texts_.intern(event.text(Field::kEnvironment)),
                            texts_.intern(event.text(Field::kManifestDigest))});
   } else if (event.kind == EventKind::kApprovalChanged) {
     is_plain_ = false;
@@ -482,12 +493,13 @@ void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t plac
     log.publications.push_back({key, texts_.intern(event.text(Field::kPolicyVersion)),
                                 texts_.intern(event.text(Field::kPolicyDigest))});
   } else if (event.kind == EventKind::kEvidenceLost) {
-    log.admissions.push_back({key, place, is_numbered, stated(Field::kEvents).value_or(-1),
+    log.admissions.push_back({key, place, line, is_numbered, stated(Field::kEvents).value_or(-1),
                               texts_.intern(event.text(Field::kCause))});
   } else if (event.kind == EventKind::kRunFinished) {
     RunFinished finished;
     finished.key = key;
     finished.place = place;
+    finished.line = line;
     finished.is_numbered = is_numbered;
     finished.run_id = texts_.intern(event.text(Field::kRunId));
     finished.source = texts_.intern(event.text(Field::kSource));
@@ -500,16 +512,26 @@ void RecordStore::declare(WriterLog& log, const Event& event, std::uint64_t plac
 }
 
 Position RecordStore::position(std::uint32_t writer, bool is_numbered, std::int64_t seq,
-                               std::uint64_t place) const {
+                               std::uint64_t place, LineSpan line) const {
+  Position out = unwritten_position(place, line);
   const WriterLog& log = writers_[writer];
   if (is_numbered && !log.is_anonymous) {
-    return {log.name, static_cast<std::uint64_t>(seq), true};
+    out.source = log.name;
+    out.at = static_cast<std::uint64_t>(seq);
+    out.by_sequence = true;
   }
-  return unwritten_position(place);
+  return out;
 }
 
-Position RecordStore::unwritten_position(std::uint64_t place) const {
-  return {sources_[Place::source(place)], Place::offset(place), false};
+Position RecordStore::unwritten_position(std::uint64_t place, LineSpan line) const {
+  Position out;
+  out.source = sources_[Place::source(place)];
+  out.at = Place::offset(place);
+  out.file = static_cast<std::uint32_t>(Place::source(place));
+  out.offset = out.at;
+  out.line = line.number;
+  out.bytes = static_cast<std::uint32_t>(line.bytes);
+  return out;
 }
 
 void RecordStore::settle() {

@@ -37,6 +37,7 @@ struct Repeat {
   std::uint32_t writer = 0;
   std::int64_t seq = 0;
   std::uint64_t place = 0;
+  LineSpan line;
   bool is_verified = false;      ///< it differs from the first; else that is too old to compare
   std::uint32_t invocation = 0;  ///< of the first line; of this one if not verified; or kNone
   Ref invocation_id = 0;         ///< of this line if not verified, until `settle`
@@ -98,9 +99,14 @@ class RecordStore {
     return Place::of(sources_.size() - 1, offset);
   }
   /// Where a line stands that no writer and number name.
-  [[nodiscard]] Position unwritten_position(std::uint64_t place) const;
+  [[nodiscard]] Position unwritten_position(std::uint64_t place, LineSpan line) const;
   [[nodiscard]] Position position(std::uint32_t writer, bool is_numbered, std::int64_t seq,
-                                  std::uint64_t place) const;
+                                  std::uint64_t place, LineSpan line) const;
+  [[nodiscard]] Position position(const EventRecord& event) const {
+    return position(event.writer, event.is_numbered, event.seq, event.place, event.line);
+  }
+  /// The files that were read, in the order of reading.
+  [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
 
  private:
   struct TextHash {
@@ -121,7 +127,7 @@ class RecordStore {
   std::uint32_t writer_of(const event::Event& event);
   std::uint32_t add_writer(std::string_view name, bool is_anonymous);
   Repetition check_repeat(std::uint32_t writer, const event::Event& event, std::uint64_t place,
-                          std::uint64_t hash);
+                          LineSpan line, std::uint64_t hash);
   std::uint32_t invocation_of(std::string_view id, std::uint64_t high);
   [[nodiscard]] std::uint64_t find_slot(std::string_view id, std::uint64_t high) const;
   [[nodiscard]] bool is_slot_of(std::uint64_t slot, std::string_view id, std::uint64_t high) const {
@@ -131,7 +137,7 @@ class RecordStore {
   std::uint64_t add_invocation(std::string_view id, std::uint64_t high);
   void grow_index();
   bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
-              std::uint64_t place);
+              std::uint64_t place, LineSpan line);
   const Shape* shape_of(event::EventKind kind, std::uint64_t key);
   static std::uint64_t note_words(const event::Event& event, EventRecord& out,
                                   std::int64_t& number);
@@ -143,7 +149,7 @@ class RecordStore {
   [[nodiscard]] Stage next_stage(const Invocation& chain, const EventRecord* last,
                                  const EventRecord& event) const;
   [[nodiscard]] Stage decided_stage(const EventRecord& request, const EventRecord& decision) const;
-  void declare(WriterLog& log, const event::Event& event, std::uint64_t place);
+  void declare(WriterLog& log, const event::Event& event, std::uint64_t place, LineSpan line);
   void recount_finishes();
   void find_losses(WriterLog& log) const;
 

@@ -85,6 +85,7 @@ struct ApprovalChange {
 struct RunStarted {
   OrderKey key;
   std::uint64_t place = 0;
+  LineSpan line;
   bool is_numbered = false;
   Ref environment = 0;
   Ref manifest_digest = 0;
@@ -93,6 +94,7 @@ struct RunStarted {
 struct RunFinished {
   OrderKey key;
   std::uint64_t place = 0;
+  LineSpan line;
   bool is_numbered = false;
   Ref run_id = 0;
   Ref source = 0;
@@ -105,6 +107,7 @@ struct RunFinished {
 struct Admission {
   OrderKey key;
   std::uint64_t place = 0;
+  LineSpan line;
   bool is_numbered = false;
   std::int64_t events = -1;
   Ref cause = 0;
@@ -121,6 +124,7 @@ struct WriterLog {
   std::uint64_t events = 0;    ///< read so far
   std::uint64_t invocations = 0;
   NumberSet numbers;
+  std::map<std::int64_t, Spot> range_starts;  ///< where the first number of each range came
   RecentLines recent;
   std::vector<Publication> publications;
   std::vector<ApprovalChange> approvals;
