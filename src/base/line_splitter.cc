@@ -16,14 +16,15 @@ LineSplitter::LineSplitter(ReadFile& file, std::size_t max_line_bytes, std::size
       block_bytes_(std::max<std::size_t>(block_bytes, 1)) {}
 
 Result<bool> LineSplitter::next(SplitLine& line) {
+  if (is_too_long_) REMIT_TRY(skip_line());
   REMIT_TRY_ASSIGN(const std::size_t length, measure());
   if (length == 0 && is_torn_) return false;
   line.offset = base_offset_ + begin_;
   line.number = ++number_;
   if (length == kOverLimit) {
     line.end = LineEnd::kTooLong;
-    line.text = {};
-    REMIT_TRY(skip_line());
+    line.text = {buffer_.get() + begin_, max_line_bytes_};
+    is_too_long_ = true;
     return true;
   }
   line.end = is_torn_ ? LineEnd::kTorn : LineEnd::kWhole;
@@ -78,6 +79,7 @@ Status LineSplitter::read_block() {
 }
 
 Status LineSplitter::skip_line() {
+  is_too_long_ = false;
   for (;;) {
     const void* newline = std::memchr(buffer_.get() + begin_, '\n', end_ - begin_);
     if (newline != nullptr) {

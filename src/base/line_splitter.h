@@ -15,7 +15,7 @@ namespace remit {
 enum class LineEnd : std::uint8_t {
   kWhole,   ///< with `\n`
   kTorn,    ///< with the file
-  kTooLong  ///< longer than the limit: it is passed over and `text` is empty
+  kTooLong  ///< longer than the limit: `text` is its beginning, as long as the limit
 };
 
 /// One line without its `\n`.
@@ -62,7 +62,8 @@ class LineSplitter {
   std::uint64_t base_offset_ = 0;  ///< place of buffer_[0] in the file
   std::uint64_t number_ = 0;       ///< of the last line that was measured
   bool at_end_ = false;
-  bool is_torn_ = false;  ///< the line measured last has no `\n`
+  bool is_torn_ = false;      ///< the line measured last has no `\n`
+  bool is_too_long_ = false;  ///< its rest is to be passed over
 };
 
 }  // namespace remit

@@ -49,10 +49,10 @@ TEST(LineSplitter, SplitsAtEveryBlockSize) {  // REQ-EV-002, REQ-EV-003
       {"{a}\n{b}\n", {"1@0:{a}", "2@4:{b}"}},
       {"{a}\n{b}", {"1@0:{a}", "2@4:{b}~"}},
       {"{a}\r\n\r\n{b}\r\n", {"1@0:{a}\r", "2@5:\r", "3@7:{b}\r"}},
-      {"12345678\n123456789\n{c}\n", {"1@0:12345678", "2@9:!", "3@19:{c}"}},
-      {"12345678901234567890123", {"1@0:!"}},
-      {"12345678901234567890123\n{c}", {"1@0:!", "2@24:{c}~"}},
-      {"1234567890\n\n", {"1@0:!", "2@11:"}},
+      {"12345678\n123456789\n{c}\n", {"1@0:12345678", "2@9:12345678!", "3@19:{c}"}},
+      {"12345678901234567890123", {"1@0:12345678!"}},
+      {"12345678901234567890123\n{c}", {"1@0:12345678!", "2@24:{c}~"}},
+      {"1234567890\n\n", {"1@0:12345678!", "2@11:"}},
       {"12345678", {"1@0:12345678~"}},
       {std::string("a\0b\nc", 5), {std::string("1@0:a\0b", 7), "2@4:c~"}},
   };
@@ -68,8 +68,9 @@ TEST(LineSplitter, SplitsAtEveryBlockSize) {  // REQ-EV-002, REQ-EV-003
 
 TEST(LineSplitter, GrowsToTheLimitAndNotBeyond) {
   const std::string longest(100'000, 'x');
-  EXPECT_EQ(lines_of(longest + "\n" + longest + "y\n{}\n", 100'000, 4096, SIZE_MAX),
-            (std::vector<std::string>{"1@0:" + longest, "2@100001:!", "3@200003:{}"}));
+  EXPECT_EQ(
+      lines_of(longest + "\n" + longest + "y\n{}\n", 100'000, 4096, SIZE_MAX),
+      (std::vector<std::string>{"1@0:" + longest, "2@100001:" + longest + "!", "3@200003:{}"}));
 }
 
 TEST(LineSplitter, LeavesReadablePaddingBehindEachLine) {
