@@ -1,11 +1,13 @@
-// Starting, waiting for and ending children by posix_spawn.
+// Starting, waiting for and ending children by posix_spawn, each in the group of its keeper.
 #include "process/child.h"
 
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -49,14 +51,14 @@ int plan_descriptors(SpawnPlan& plan, const Pipe& input, const Pipe& output,
   return code;
 }
 
-int plan_attributes(SpawnPlan& plan) {
+int plan_attributes(SpawnPlan& plan, pid_t group) {
   sigset_t none;
   sigset_t all;
   sigemptyset(&none);
   sigfillset(&all);
   int code = posix_spawnattr_setsigmask(&plan.attributes, &none);
   if (code == 0) code = posix_spawnattr_setsigdefault(&plan.attributes, &all);
-  if (code == 0) code = posix_spawnattr_setpgroup(&plan.attributes, 0);
+  if (code == 0) code = posix_spawnattr_setpgroup(&plan.attributes, group);
   if (code == 0) {
     code = posix_spawnattr_setflags(
         &plan.attributes,
@@ -77,6 +79,28 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 bool has_nul(const std::vector<std::string>& texts) {
   return std::any_of(texts.begin(), texts.end(),
                      [](const std::string& text) { return text.find('\0') != std::string::npos; });
+}
+
+// The keeper's whole life, in a fork of a process with threads: nothing but system calls.
+[[noreturn]] void keep_group(int lifeline) {
+  ::setpgid(0, 0);
+  // Nothing of ours is held open here: not a pipe whose end somebody waits for, not the log's lock.
+  ::dup2(lifeline, STDIN_FILENO);
+  ::close_range(STDOUT_FILENO, ~0U, 0);
+  char byte = 0;
+  if (::write(STDIN_FILENO, &byte, 1) != 1) ::_exit(1);
+  while (::read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::kill(0, SIGKILL);
+  ::_exit(0);
+}
+
+pid_t reap_pid(pid_t pid, int& status) {
+  pid_t reaped = -1;
+  do {
+    reaped = ::waitpid(pid, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  return reaped;
 }
 
 Error start_error(const std::string& program, int code) {
@@ -117,9 +141,11 @@ Result<Child> Child::start(const Command& command) {
   REMIT_TRY_ASSIGN(Pipe input, make_pipe());
   REMIT_TRY_ASSIGN(Pipe output, make_pipe());
   REMIT_TRY(set_nonblocking(input.write_end.get()));
+  // First of the group, so that there is no moment in which we could end and the child not.
+  REMIT_TRY_ASSIGN(Keeper keeper, start_keeper());
   SpawnPlan plan;
   int code = plan_descriptors(plan, input, output, command.working_directory);
-  if (code == 0) code = plan_attributes(plan);
+  if (code == 0) code = plan_attributes(plan, keeper.pid);
   pid_t pid = -1;
   if (code == 0) {
     const auto arguments = pointers(command.arguments);
@@ -127,12 +153,53 @@ Result<Child> Child::start(const Command& command) {
     code = posix_spawnp(&pid, arguments.front(), &plan.actions, &plan.attributes, arguments.data(),
                         environment.data());
   }
-  if (code != 0) return start_error(command.arguments.front(), code);
-  return Child{pid, std::move(input.write_end), std::move(output.read_end)};
+  if (code != 0) {
+    end_group(std::move(keeper));
+    return start_error(command.arguments.front(), code);
+  }
+  return Child{pid, std::move(keeper), std::move(input.write_end), std::move(output.read_end)};
+}
+
+Result<Child::Keeper> Child::start_keeper() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return start_error("a process", errno);
+  }
+  FileDescriptor lifeline{ends[0]};
+  FileDescriptor far_end{ends[1]};
+  // A keeper that a signal to the group could end would be none; SIGKILL is meant to.
+  sigset_t all;
+  sigset_t former;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &former);
+  const pid_t pid = ::fork();
+  if (pid == 0) keep_group(far_end.get());
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  if (pid < 0) return start_error("a process", error);
+  far_end.close();
+  // One byte says that the group is there and that the fork holds nothing of ours any more.
+  char byte = 0;
+  ssize_t got = -1;
+  do {
+    got = ::read(lifeline.get(), &byte, 1);
+  } while (got < 0 && errno == EINTR);
+  Keeper keeper{pid, std::move(lifeline)};
+  if (got == 1) return keeper;
+  end_group(std::move(keeper));
+  return start_error("a process", ECHILD);
+}
+
+void Child::end_group(Keeper keeper) {
+  ::kill(-keeper.pid, SIGKILL);
+  ::kill(keeper.pid, SIGKILL);  // one that did not get as far as to its group
+  int status = 0;
+  reap_pid(keeper.pid, status);
 }
 
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      keeper_(std::move(other.keeper_)),
       input_(std::move(other.input_)),
       output_(std::move(other.output_)),
       ended_(std::exchange(other.ended_, std::nullopt)) {}
@@ -141,6 +208,7 @@ Child& Child::operator=(Child&& other) noexcept {
   if (this != &other) {
     Child gone(std::move(*this));  // its destructor ends what we held
     pid_ = std::exchange(other.pid_, -1);
+    keeper_ = std::move(other.keeper_);
     input_ = std::move(other.input_);
     output_ = std::move(other.output_);
     ended_ = std::exchange(other.ended_, std::nullopt);
@@ -149,9 +217,7 @@ Child& Child::operator=(Child&& other) noexcept {
 }
 
 Child::~Child() {
-  if (pid_ <= 0 || ended_) return;
-  signal_group(SIGKILL);
-  reap();
+  if (pid_ > 0 && !ended_) end();
 }
 
 bool Child::has_ended_within(std::chrono::milliseconds timeout) const {
@@ -171,15 +237,16 @@ bool Child::has_ended_within(std::chrono::milliseconds timeout) const {
 }
 
 void Child::signal_group(int number) const {
-  if (pid_ > 0 && !ended_) ::kill(-pid_, number);
+  // The unreaped keeper has the number, which so can be no other group's.
+  if (pid_ > 0 && !ended_) ::kill(-keeper_.pid, number);
 }
 
-ExitStatus Child::reap() {
+// Kills what there is of the group, children of its own that it left behind among them.
+ExitStatus Child::end() {
+  signal_group(SIGKILL);
   int status = 0;
-  pid_t reaped = -1;
-  do {
-    reaped = ::waitpid(pid_, &status, 0);
-  } while (reaped < 0 && errno == EINTR);
+  const pid_t reaped = reap_pid(pid_, status);
+  end_group(std::move(keeper_));
   ExitStatus out;
   out.signalled = reaped > 0 && WIFSIGNALED(status);
   out.code = out.signalled ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -191,8 +258,7 @@ std::optional<ExitStatus> Child::wait_for(std::chrono::milliseconds timeout) {
   REMIT_CHECK(pid_ > 0);
   if (ended_) return ended_;
   if (!has_ended_within(timeout)) return std::nullopt;
-  signal_group(SIGKILL);  // children of its own that it left behind
-  return reap();
+  return end();
 }
 
 void Child::terminate() {
@@ -206,8 +272,7 @@ ExitStatus Child::stop(std::chrono::milliseconds grace) {
   if (auto status = wait_for(grace)) return *status;
   terminate();
   if (auto status = wait_for(grace)) return *status;
-  signal_group(SIGKILL);
-  return reap();
+  return end();
 }
 
 }  // namespace remit::process

@@ -1,4 +1,5 @@
-// A child process with pipes on its standard input and output, in a process group of its own.
+// A child process with pipes on its standard input and output, in a process group of its own that
+// does not outlive us.
 #pragma once
 
 #include <sys/types.h>
@@ -39,8 +40,11 @@ struct ExitStatus {
 };
 
 /// A running or ended child. Movable. The destructor ends the child and its whole process group by
-/// SIGKILL and reaps it, so none is left behind. Not thread-safe, but `input` and `output` may be
-/// used by a thread each while a third waits.
+/// SIGKILL and reaps it, so none is left behind. Nor is any when this process is ended by SIGKILL:
+/// the group's first member is a keeper, a fork of ours that waits for our end and then kills the
+/// group. (A signal upon a parent's death would reach the child alone, and come with the end of the
+/// thread that started it.) What leaves the group, by setsid say, is beyond all of that. Not
+/// thread-safe, but `input` and `output` may be used by a thread each while a third waits.
 class Child {
  public:
   /// Starts `command`. No descriptor of ours beyond the three standard ones reaches it; signals
@@ -53,7 +57,6 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child();
 
-  /// Also the number of its process group.
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Our end of its standard input: non-blocking.
   [[nodiscard]] FileDescriptor& input() { return input_; }
@@ -71,13 +74,25 @@ class Child {
   ExitStatus stop(std::chrono::milliseconds grace);
 
  private:
-  Child(pid_t pid, FileDescriptor input, FileDescriptor output)
-      : pid_(pid), input_(std::move(input)), output_(std::move(output)) {}
+  /// The process that ends the group when we end. Its number is the group's.
+  struct Keeper {
+    pid_t pid = -1;
+    FileDescriptor lifeline;  ///< closed by our end, whatever ends us
+  };
+  static Result<Keeper> start_keeper();
+  static void end_group(Keeper keeper);
+
+  Child(pid_t pid, Keeper keeper, FileDescriptor input, FileDescriptor output)
+      : pid_(pid),
+        keeper_(std::move(keeper)),
+        input_(std::move(input)),
+        output_(std::move(output)) {}
   bool has_ended_within(std::chrono::milliseconds timeout) const;
   void signal_group(int number) const;
-  ExitStatus reap();
+  ExitStatus end();
 
   pid_t pid_ = -1;
+  Keeper keeper_;
   FileDescriptor input_;
   FileDescriptor output_;
   std::optional<ExitStatus> ended_;

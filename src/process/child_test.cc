@@ -4,9 +4,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <thread>
 
 #include "process/lines.h"
 
@@ -63,12 +67,16 @@ TEST(ChildTest, InheritsNoDescriptor) {
 }
 
 TEST(ChildTest, HasAGroupAndDirectoryOfItsOwn) {
-  Command command = shell("echo $$; ps -o pgid= -p $$ | tr -d ' '; pwd");
+  Command command = shell("echo $$; pwd; cat");
   command.working_directory = "/";
   auto child = Child::start(command);
   ASSERT_TRUE(child);
-  const std::string pid = std::to_string(child->pid());
-  EXPECT_EQ(output_of(*child), pid + "\n" + pid + "\n/\n");
+  EXPECT_NE(::getpgid(child->pid()), ::getpgrp());
+  auto other = Child::start(command);
+  ASSERT_TRUE(other);
+  EXPECT_NE(::getpgid(child->pid()), ::getpgid(other->pid()));
+  child->input().close();
+  EXPECT_EQ(output_of(*child), std::to_string(child->pid()) + "\n/\n");
 }
 
 TEST(ChildTest, SaysHowItEnded) {
@@ -137,6 +145,53 @@ TEST(ChildTest, EndsWithItsOwner) {
     EXPECT_EQ(moved.pid(), pid);
   }
   EXPECT_EQ(::kill(pid, 0), -1);
+}
+
+// Whether a process is gone, though nobody may have asked how it ended.
+bool is_gone(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  std::string stat;
+  return !std::getline(file, stat) || stat.find(") Z ") != std::string::npos;
+}
+
+// REQ-BD-110. The server ignores what it can, and so does the one that it started itself.
+TEST(ChildTest, OutlivesNoOwnerThatIsKilled) {
+  auto told = make_pipe();
+  ASSERT_TRUE(told);
+  const pid_t owner = ::fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
+    // Started on a thread that ends at once: the child is the process's, not the thread's.
+    std::optional<Child> child;
+    std::thread([&child] {
+      auto started =
+          Child::start(shell("trap '' TERM HUP INT PIPE\nsleep 1000 <&- >&- &\necho $$ $!\n"
+                             "while :; do sleep 1000; done"));
+      if (started) child.emplace(std::move(*started));
+    }).join();
+    if (!child) ::_exit(1);
+    LineReader reader(child->output().get(), 100);
+    const std::string pids = std::string(reader.next(kLong).line) + "\n";
+    if (!write_all(told->write_end.get(), pids, kLong)) ::_exit(1);
+    while (true) ::pause();
+  }
+  LineReader reader(told->read_end.get(), 100);
+  const std::string pids(reader.next(kLong).line);
+  const std::size_t space = pids.find(' ');
+  ASSERT_NE(space, std::string::npos) << pids;
+  const std::string child = pids.substr(0, space);
+  const std::string grandchild = pids.substr(space + 1);
+  EXPECT_FALSE(is_gone(child));
+  EXPECT_FALSE(is_gone(grandchild));
+  ::kill(owner, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(::waitpid(owner, &status, 0), owner);
+  for (const std::string& pid : {child, grandchild}) {
+    for (int look = 0; look < 2000 && !is_gone(pid); ++look) {
+      std::this_thread::sleep_for(milliseconds{10});
+    }
+    EXPECT_TRUE(is_gone(pid));
+  }
 }
 
 TEST(ChildTest, AClosedInputIsAnErrorAndNoSignal) {
