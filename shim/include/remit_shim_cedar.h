@@ -89,8 +89,10 @@ void remit_cedar_engine_release(const remit_cedar_engine* engine);
 ///     {"actions": [{"type": "Action", "id": "read", "principals": [TYPE...], "resources":
 ///     [TYPE...],
 ///                   "context": RECORD}],
-///      "entities": [{"type": TYPE, "attributes": RECORD}]}
+///      "entities": [{"type": TYPE, "attributes": RECORD, "ancestors": [TYPE...],
+///                    "has_tags": bool}]}
 ///
+/// `ancestors` are the types that an entity of this one may be `in`, directly or not.
 /// RECORD is {"kind": "record", "fields": {NAME: {"required": bool, "type": VALUE}}}; VALUE is a
 /// RECORD or has the kind "bool", "long", "string", "set" (with "element": VALUE), "entity" (with
 /// "name": TYPE) or "extension" (with "name": "decimal", "datetime", "duration" or "ipaddr").

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "json/value.h"
+
 namespace remit::cedar {
 namespace {
 
@@ -84,6 +86,12 @@ class Agreement {
     problems_.push_back({ErrorCode::kInvalidInput, std::move(message), std::string(file)});
   }
 
+  /// Whatever a policy says of it would be false without a word, a forbid as well as a permit.
+  void refuse_unsupplied(std::string_view what, std::string_view name) {
+    refuse(bundle_.schema.file,
+           fmt::format("{}: nothing supplies {}; take it out", what, quoted(name)));
+  }
+
   /// A record must have exactly the fields that are supplied, with their types.
   template <std::size_t N>
   void check_record(const std::string& what, const Shape& record, const Supplied (&fields)[N]) {
@@ -104,10 +112,7 @@ class Agreement {
     for (const auto& [name, field] : record.fields) {
       const bool known = std::any_of(std::begin(fields), std::end(fields),
                                      [&](const Supplied& each) { return each.name == name; });
-      if (!known && field.required) {
-        refuse(bundle_.schema.file,
-               fmt::format("{}: nothing supplies {}; take it out", what, quoted(name)));
-      }
+      if (!known) refuse_unsupplied(what, name);
     }
   }
 
@@ -134,6 +139,20 @@ class Agreement {
       return;
     }
     check_record("entity Principal", principal->attributes, kPrincipalFields);
+    check_relations(*principal);
+  }
+
+  /// Neither credentials nor trusted stores say what an entity is in, or its tags.
+  void check_relations(const EntityType& type) {
+    for (const std::string& ancestor : type.ancestors) {
+      refuse(bundle_.schema.file,
+             fmt::format("entity {}: nothing says which {} it is in; take it out of its `in`",
+                         type.type, ancestor));
+    }
+    if (type.has_tags) {
+      refuse(bundle_.schema.file,
+             fmt::format("entity {}: nothing supplies tags; take them out", type.type));
+    }
   }
 
   void check_tool(const policy::Tool& tool) {
@@ -154,7 +173,7 @@ class Agreement {
     if (approval != nullptr && is_record(approval->shape)) {
       check_record("context.approval of " + what, approval->shape, kApprovalFields);
     }
-    check_arguments(what, *declared);
+    check_arguments(tool.action, *declared);
   }
 
   static bool applies(const std::vector<std::string>& types, std::string_view type) {
@@ -187,29 +206,53 @@ class Agreement {
   }
 
   void check_resource(const EntityType& type) {
+    check_relations(type);
     const Field* tenant = type.attributes.find("tenant");
     if (tenant == nullptr || !is_string(tenant->shape)) {
       refuse(bundle_.schema.file,
              fmt::format("entity {} has no tenant; declare it as tenant: String", type.type));
     }
     for (const auto& [name, field] : type.attributes.fields) {
-      if (field.required && !is_attribute(field.shape)) {
+      if (!is_attribute(field.shape)) {
         refuse(bundle_.schema.file,
                fmt::format("entity {}: {} is {}, and a trusted store gives Bool, Long, String or "
                            "Set<String>",
                            type.type, quoted(name), field.shape.to_string()));
+      } else if (type.type == kServerType && name != "tenant") {
+        refuse_unsupplied("entity Server", name);
       }
     }
   }
 
-  void check_arguments(const std::string& what, const ActionType& declared) {
+  /// Whether a call of the tool can have an argument of that name left in `context.arguments`: one
+  /// that its schema names, and that is not taken out because it names a resource (REQ-BD-033).
+  static bool can_supply(const policy::Tool& tool, std::string_view name) {
+    const bool is_named =
+        tool.open_arguments ||
+        std::binary_search(tool.argument_names.begin(), tool.argument_names.end(), name);
+    const std::string pointer = json::pointer_to("", name);
+    return is_named && std::none_of(tool.resources.begin(), tool.resources.end(),
+                                    [&](const policy::ResourceReference& reference) {
+                                      return reference.argument == pointer;
+                                    });
+  }
+
+  void check_arguments(std::string_view action, const ActionType& declared) {
     const Field* arguments = declared.context.find("arguments");
     if (arguments == nullptr || !is_record(arguments->shape)) return;
+    const std::string what = fmt::format("context.arguments of action {}", quoted(action));
     for (const auto& [name, field] : arguments->shape.fields) {
-      if (is_argument(field.shape)) continue;
-      refuse(bundle_.schema.file,
-             fmt::format("context.arguments of {}: {} is {}, which no argument can be", what,
-                         quoted(name), field.shape.to_string()));
+      if (!is_argument(field.shape)) {
+        refuse(bundle_.schema.file, fmt::format("{}: {} is {}, which no argument can be", what,
+                                                quoted(name), field.shape.to_string()));
+      } else if (std::none_of(bundle_.tools.begin(), bundle_.tools.end(),
+                              [&](const policy::Tool& tool) {
+                                return tool.action == action && can_supply(tool, name);
+                              })) {
+        refuse(bundle_.schema.file,
+               fmt::format("{}: no tool has an argument {} beside its resources; take it out", what,
+                           quoted(name)));
+      }
     }
   }
 

@@ -121,6 +121,7 @@ struct SchemaChange {
   std::string_view problem;
 };
 
+// REQ-BN-021, REQ-BN-026.
 TEST(CedarDecisionPoint, RefusesACatalogueThatItsSchemaContradicts) {
   const std::vector<SchemaChange> cases = {
       {"class: String, ", "", "schema.cedarschema: entity Principal has no class"},
@@ -130,6 +131,28 @@ TEST(CedarDecisionPoint, RefusesACatalogueThatItsSchemaContradicts) {
        "schema.cedarschema: entity Principal: on_behalf_of is not always"},
       {"on_behalf_of?: String", "on_behalf_of?: String, age: Long",
        "schema.cedarschema: entity Principal: nothing supplies \"age\""},
+      {"on_behalf_of?: String", "on_behalf_of?: String, suspended?: Bool",
+       "schema.cedarschema: entity Principal: nothing supplies \"suspended\""},
+      {"entity Principal {", "entity Team; entity Principal in Team {",
+       "schema.cedarschema: entity Principal: nothing says which Team it is in"},
+      {"entity Invoice {", "entity Top; entity Folder in Top; entity Invoice in Folder {",
+       "schema.cedarschema: entity Invoice: nothing says which Folder it is in"},
+      {"tags?: Set<String> };", "tags?: Set<String> } tags String;",
+       "schema.cedarschema: entity Invoice: nothing supplies tags"},
+      {"entity Server { tenant: String }", "entity Server { tenant: String, region?: String }",
+       "schema.cedarschema: entity Server: nothing supplies \"region\""},
+      {"amount: Long", "amount: Long, boss?: Principal",
+       "schema.cedarschema: entity Invoice: \"boss\" is Principal"},
+      {"environment: String, now", "environment: String, mfa?: Bool, now",
+       "schema.cedarschema: context of action \"invoice.read\": nothing supplies \"mfa\""},
+      {"id?: String }", "id?: String, by?: String }",
+       "schema.cedarschema: context.approval of action \"invoice.read\": nothing supplies \"by\""},
+      {"limit?: Long", "limit?: Long, amount?: Long",
+       "schema.cedarschema: context.arguments of action \"invoice.read\": no tool has an argument "
+       "\"amount\""},
+      {"limit?: Long", "limit?: Long, invoice?: String",
+       "schema.cedarschema: context.arguments of action \"invoice.read\": no tool has an argument "
+       "\"invoice\" beside its resources"},
       {"now: datetime, ", "", "schema.cedarschema: context of action \"invoice.read\" has no now"},
       {"id?: String }", "id: String }",
        "schema.cedarschema: context.approval of action \"invoice.read\": id is not always there"},

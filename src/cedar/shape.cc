@@ -100,6 +100,18 @@ Result<ActionType> read_action(const json::Value& value) {
   return out;
 }
 
+Result<EntityType> read_entity(const json::Value& value) {
+  EntityType out;
+  const std::string* type = text_at(value, "type");
+  const json::Value* tags = value.find("has_tags");
+  if (type == nullptr || tags == nullptr || tags->if_bool() == nullptr) return unexpected();
+  out.type = *type;
+  out.has_tags = *tags->if_bool();
+  REMIT_TRY_ASSIGN(out.attributes, read_shape(value.find("attributes")));
+  REMIT_TRY_ASSIGN(out.ancestors, read_names(array_at(value, "ancestors")));
+  return out;
+}
+
 }  // namespace
 
 const Field* Shape::find(std::string_view field) const {
@@ -137,10 +149,8 @@ Result<SchemaTypes> read_description(std::string_view text) {
     out.actions.push_back(std::move(read));
   }
   for (const json::Value& entity : *entities) {
-    const std::string* type = text_at(entity, "type");
-    if (type == nullptr) return unexpected();
-    REMIT_TRY_ASSIGN(Shape attributes, read_shape(entity.find("attributes")));
-    out.entities.push_back({*type, std::move(attributes)});
+    REMIT_TRY_ASSIGN(EntityType read, read_entity(entity));
+    out.entities.push_back(std::move(read));
   }
   return out;
 }

@@ -45,6 +45,8 @@ struct ActionType {
 struct EntityType {
   std::string type;
   Shape attributes;
+  std::vector<std::string> ancestors;  ///< types that its entities may be `in`; sorted
+  bool has_tags = false;
 };
 
 /// Positions are the numbers by which the engine knows actions and entity types.

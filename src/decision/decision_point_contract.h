@@ -69,11 +69,13 @@ when { context.approval.state == "expired" };
   for (const std::string_view action : {"invoice.read", "invoice.age", "refund.create"}) {
     policy::Tool tool;
     tool.name = tool.action = action;
+    tool.argument_names = {"invoice", "labels", "limit", "nested", "note", "price"};
     tool.resources = {{"/invoice", "Invoice"}};
     bundle.tools.push_back(std::move(tool));
   }
   policy::Tool ping;
   ping.name = ping.action = "server.ping";
+  ping.open_arguments = true;
   bundle.tools.push_back(std::move(ping));
   return bundle;
 }

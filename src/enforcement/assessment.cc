@@ -51,22 +51,6 @@ bool is_pure(const policy::Tool& tool) {
   return !tool.has_boundary && tool.effect == policy::Effect::kNone;
 }
 
-// RFC 6901 escapes.
-std::string pointer_to(std::string_view parent, std::string_view member) {
-  std::string out(parent);
-  out += '/';
-  for (const char c : member) {
-    if (c == '~') {
-      out += "~0";
-    } else if (c == '/') {
-      out += "~1";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 // A pointer is told to the caller, whose own words may be in it; it is not told at any length.
 void note_wrong(std::string pointer, std::vector<std::string>& out) {
   if (out.size() < kMaxReportedArguments && pointer.size() <= kMaxIdBytes) {
@@ -245,7 +229,7 @@ bool Assessor::check_arguments(Assessment& out) {
       if (!std::binary_search(tool.argument_names.begin(), tool.argument_names.end(),
                               member.first)) {
         has_unnamed = true;
-        note_wrong(pointer_to({}, member.first), out.wrong_arguments);
+        note_wrong(json::pointer_to({}, member.first), out.wrong_arguments);
       }
     }
     if (has_unnamed) {
@@ -261,7 +245,7 @@ bool Assessor::check_arguments(Assessment& out) {
     for (const json::SchemaMismatch& mismatch : *mismatches) {
       note_wrong(mismatch.property.empty()
                      ? mismatch.instance_pointer
-                     : pointer_to(mismatch.instance_pointer, mismatch.property),
+                     : json::pointer_to(mismatch.instance_pointer, mismatch.property),
                  out.wrong_arguments);
     }
     if (!mismatches->empty()) {

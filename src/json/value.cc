@@ -92,4 +92,19 @@ Value* Value::at_pointer(std::string_view pointer) {
   return const_cast<Value*>(std::as_const(*this).at_pointer(pointer));
 }
 
+std::string pointer_to(std::string_view parent, std::string_view name) {
+  std::string out(parent);
+  out += '/';
+  for (const char c : name) {
+    if (c == '~') {
+      out += "~0";
+    } else if (c == '/') {
+      out += "~1";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace remit::json

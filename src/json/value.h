@@ -89,6 +89,9 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> data_;
 };
 
+/// The RFC 6901 pointer to the member `name` of what `parent` points at.
+std::string pointer_to(std::string_view parent, std::string_view name);
+
 // Here, where a member is complete: clang needs it for the distance of two pointers.
 inline std::size_t Object::size() const {
   return members_.size();

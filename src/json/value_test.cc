@@ -67,6 +67,16 @@ TEST(Value, PointersOfRfc6901) {
   EXPECT_EQ(document->at_pointer(""), &*document);
 }
 
+TEST(Value, PointersToMembersReachThem) {
+  Value value = Object{{"a", Object{}}};
+  for (const std::string_view name : {"b", "", "/", "~", "~1", "a/b~c", "\xC3\xA9"}) {
+    value.at_pointer("/a")->if_object()->set(std::string(name), std::string(name));
+    const Value* found = value.at_pointer(pointer_to("/a", name));
+    ASSERT_NE(found, nullptr) << name;
+    EXPECT_EQ(*found, Value(std::string(name)));
+  }
+}
+
 TEST(Value, PointersReachMutableParts) {
   Value value = Object{{"a", Array{1, Object{{"b", 2}}}}};
   Value* inner = value.at_pointer("/a/1");

@@ -286,6 +286,10 @@ INSTANTIATE_TEST_SUITE_P(
             "BoundaryNoneWithEffect", "effect: none", "effect: external",
             "invalid_input B/catalogue.yaml:9:51: only a tool with \"effect: none\" may be "
             "without a boundary\n"),
+        in_catalogue("BoundaryNoneWithResources", "boundary: none}",
+                     "boundary: none, resources: [{argument: /invoice, type: Invoice}]}",
+                     "invalid_input B/catalogue.yaml:9:64: a tool without a boundary has nothing "
+                     "to protect, and so no resources\n"),
         in_catalogue("ApprovalRequired", "approval: none", "approval: required",
                      "unsupported B/catalogue.yaml:11:82: \"approval: required\" is not supported "
                      "by this version\n"),

@@ -176,6 +176,12 @@ class CatalogueReader {
                      ErrorCode::kLimitExceeded);
       return;
     }
+    if (!items.empty() && !tool.has_boundary) {
+      reader.problem("resources",
+                     "a tool without a boundary has nothing to protect, and so no "
+                     "resources");
+      return;
+    }
     if (!items.empty() && reader.optional_node("arguments") == nullptr) {
       reader.problem("resources", "a tool with resources needs \"arguments\", which name them");
       return;

@@ -42,6 +42,7 @@ pub struct EntityEntry {
     pub attributes: Record,
     pub ids: Option<Arc<[Eid]>>,
     pub ancestors: HashSet<EntityType>,
+    pub has_tags: bool,
 }
 
 pub struct Engine {

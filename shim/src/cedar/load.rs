@@ -394,6 +394,7 @@ fn entity_entries(schema: &ValidatorSchema) -> Result<Vec<EntityEntry>, String> 
             attributes: compiler.record(declared.attributes())?,
             ids: enumerated(schema, declared.name()),
             ancestors: ancestors(declared.name()),
+            has_tags: declared.tag_type().is_some(),
         })
     };
     types.iter().map(entry).collect()
@@ -416,7 +417,14 @@ fn describe(actions: &[ActionEntry], entities: &[EntityEntry]) -> Value {
             "context": entry.context.to_json(),
         })
     };
-    let entity = |entry: &EntityEntry| json!({"type": entry.name, "attributes": entry.attributes.to_json()});
+    let entity = |entry: &EntityEntry| {
+        json!({
+            "type": entry.name,
+            "attributes": entry.attributes.to_json(),
+            "ancestors": names(&entry.ancestors),
+            "has_tags": entry.has_tags,
+        })
+    };
     json!({
         "actions": actions.iter().map(action).collect::<Vec<_>>(),
         "entities": entities.iter().map(entity).collect::<Vec<_>>(),
