@@ -259,7 +259,7 @@ bool Assessor::check_arguments(Assessment& out) {
     return stop_at(Step::kArguments, references.error(), out);
   }
   out.references = *std::move(references);
-  out.arguments_json = json::canonical(out.arguments);
+  out.digested_form = digested_form(out.references, out.arguments);
   return true;
 }
 
@@ -348,8 +348,8 @@ bool Assessor::decide(WallTime now, Assessment& out) const {
 // The handler gets the canonical ids and never a reference of the caller's (REQ-BD-033).
 bool Assessor::freeze(Assessment& out) {
   if (!out.decision.allowed() && out.mode() == policy::Mode::kEnforce) return true;
-  if (out.references.texts.empty()) {
-    out.granted_json = out.arguments_json;
+  if (!has_places(out.references)) {
+    out.granted_json = out.digested_form;
     return true;
   }
   if (const Status put = put_canonical_ids(out.references, out.resources, out.arguments); !put) {

@@ -34,9 +34,9 @@ struct Assessment {
   const policy::Tool* tool = nullptr;
   std::optional<identity::Identity> identity = std::nullopt;
   References references = {};
-  json::Value arguments = {};       ///< frozen; canonical ids in place once the call may run
-  std::string arguments_json = {};  ///< canonical form without the references: what is digested
-  std::string granted_json = {};    ///< canonical form with the canonical ids: what goes on
+  json::Value arguments = {};      ///< frozen; canonical ids in place once the call may run
+  std::string digested_form = {};  ///< of the arguments and the places of references in them
+  std::string granted_json = {};   ///< canonical form with the canonical ids: what goes on
   std::vector<access::Resource> resources = {};  ///< the primary first
   std::vector<Resolution> resolutions = {};      ///< one for each look-up that was made
   MonotonicTime resolved_at = {};

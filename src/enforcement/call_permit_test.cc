@@ -1,4 +1,6 @@
 // Permits: good for one call, once, in time, at the point that gave them; their end is on record.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/boundary_world.h"
@@ -47,6 +49,41 @@ TEST(CallPermit, IsSpentOnce) {
 
 // Each row is a spending that must not reach the handler and must leave `permit.unspent`.
 // REQ-BD-061.
+// The same references and remaining arguments are another call if they stand in other places.
+TEST(CallPermit, IsRefusedForReferencesInOtherPlaces) {
+  struct Row {
+    const char* tool;
+    const char* decided;
+    const char* spent;
+  };
+  const Row rows[] = {
+      {"invoice.move", R"({"from":["march"],"to":["april","may"]})",
+       R"({"from":["march","april"],"to":["may"]})"},
+      {"invoice.move", R"({"from":"march","to":"april"})", R"({"from":["march"],"to":"april"})"},
+      {"invoice.move", R"({"from":["march"],"to":"april"})", R"({"from":"march","to":["april"]})"},
+      {"report.make", R"({"options":{"invoice":[]}})", R"({"options":{}})"},
+      {"report.make", R"({"options":{"invoice":["march"]}})", R"({"options":{"invoice":"march"}})"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.spent);
+    World world;
+    AuthorizeOutcome outcome = world.boundary->authorize(World::call(row.tool, row.decided));
+    ASSERT_NE(std::get_if<CallPermit>(&outcome), nullptr) << std::get<Denial>(outcome).detail;
+    const CallOutcome spent = world.boundary->spend(std::move(std::get<CallPermit>(outcome)),
+                                                    row.tool, row.spent, world.handler);
+    ASSERT_NE(std::get_if<Denial>(&spent), nullptr);
+    EXPECT_EQ(std::get<Denial>(spent).code, "permit_refused");
+    EXPECT_EQ(world.handler.runs(), 0);
+    world.boundary->authorize(World::call(row.tool, row.spent));
+    const std::vector<json::Value> events = world.evidence.events();
+    std::set<std::string> digests;
+    for (const json::Value& event : events) {
+      if (text_of(event, "event") == "tool.request") digests.insert(text_of(event, "args_digest"));
+    }
+    EXPECT_EQ(digests.size(), 2U);
+  }
+}
+
 TEST(CallPermit, IsRefusedForAnythingElse) {
   struct Row {
     const char* name;

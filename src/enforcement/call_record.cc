@@ -69,7 +69,7 @@ void CallRecord::set_assessment(Assessment assessment, std::string decision_id,
   principal_revision_.clear();
   requested_refs_.clear();
   further_resources_.clear();
-  if (!assessment_.arguments_json.empty()) args_digest_ = key.digest(assessment_.arguments_json);
+  if (!assessment_.digested_form.empty()) args_digest_ = key.digest(assessment_.digested_form);
   if (assessment_.tool != nullptr) action_ = recorded_text(assessment_.tool->action, key);
   if (assessment_.identity && assessment_.identity->principal) {
     const access::Principal& principal = *assessment_.identity->principal;

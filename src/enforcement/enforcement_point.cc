@@ -261,7 +261,7 @@ Status EnforcementPoint::Impl::covers(const PermitState& permit, std::string_vie
   }
   REMIT_TRY_ASSIGN(const References references, take_references(*facts.tool, arguments));
   if (references.texts != facts.references.texts ||
-      json::canonical(arguments) != facts.arguments_json) {
+      digested_form(references, arguments) != facts.digested_form) {
     return Error{ErrorCode::kFailedPrecondition, "the permit is for other arguments"};
   }
   return {};

@@ -270,6 +270,15 @@ std::vector<Row> table() {
   };
 }
 
+// An array that names nothing is not left out: "none of them" must not become "not said".
+TEST(EnforcementPoint, GivesTheHandlerAnEmptyListOfReferences) {
+  World world;
+  world.boundary->invoke(World::call("report.make", R"({"options":{"invoice":[],"pages":2}})"),
+                         world.handler);
+  EXPECT_EQ(world.handler.runs(), 1);
+  EXPECT_EQ(world.handler.arguments, R"({"options":{"invoice":[],"pages":2}})");
+}
+
 // REQ-BD-001, REQ-BD-002, REQ-BD-010, REQ-BD-030, REQ-BD-032, REQ-BD-053, REQ-BD-070, REQ-RS-001,
 // REQ-RS-002, REQ-RS-005.
 TEST(EnforcementPoint, DecisionTable) {
@@ -461,7 +470,7 @@ TEST(EnforcementPoint, EventsCarryTheFactsOfTheDecision) {
   world.boundary->invoke(call, world.handler);
   const std::vector<json::Value> events = world.evidence.events();
   ASSERT_EQ(events.size(), 6U);
-  const std::string digest = world.key.digest(R"({"note":"n"})");
+  const std::string digest = world.key.digest("{\"note\":\"n\"}\n/from\n/to");
   const std::string time = "2026-11-30T12:00:00.000000000Z";
 
   const json::Value& request = events[0];

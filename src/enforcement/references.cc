@@ -1,6 +1,7 @@
 // References by RFC 6901 pointer.
 #include "enforcement/references.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -85,6 +86,10 @@ Status add(const policy::ResourceReference& entry, const json::Value& value, Ref
   return {};
 }
 
+bool is_present(const ReferenceGroup& group) {
+  return group.count > 0 || group.is_list;
+}
+
 }  // namespace
 
 Result<References> take_references(const policy::Tool& tool, json::Value& arguments) {
@@ -107,10 +112,24 @@ Result<References> take_references(const policy::Tool& tool, json::Value& argume
   return out;
 }
 
+std::string digested_form(const References& references, const json::Value& arguments) {
+  std::string out = json::canonical(arguments);
+  for (const ReferenceGroup& group : references.groups) {
+    if (!is_present(group)) continue;
+    out.append("\n").append(group.entry->argument);
+    if (group.is_list) out.append("[").append(std::to_string(group.count)).append("]");
+  }
+  return out;
+}
+
+bool has_places(const References& references) {
+  return std::any_of(references.groups.begin(), references.groups.end(), is_present);
+}
+
 Status put_canonical_ids(const References& references, std::span<const access::Resource> resources,
                          json::Value& arguments) {
   for (const ReferenceGroup& group : references.groups) {
-    if (group.count == 0 && !group.is_list) continue;
+    if (!is_present(group)) continue;
     if (group.first + group.count > resources.size()) {
       return REMIT_BUG("fewer resources than references");
     }

@@ -35,6 +35,16 @@ struct References {
 /// beyond kMaxReferenceBytes or kMaxResourcesPerCall.
 Result<References> take_references(const policy::Tool& tool, json::Value& arguments);
 
+/// What is digested of a call (REQ-EV-034): the canonical form of `arguments`, from which
+/// `references` were taken, and behind it, for each reference that was there, a line with its
+/// pointer, and `[n]` after the pointer of an array of n. Without the lines, moving a reference
+/// from one argument to another would change nothing.
+std::string digested_form(const References& references, const json::Value& arguments);
+
+/// Whether a place in the arguments is to be filled by `put_canonical_ids`, with an empty array at
+/// least.
+bool has_places(const References& references);
+
 /// Puts the canonical ids of `resources`, in the order of `references.texts`, where the references
 /// stood. Errors: `internal` if `arguments` no longer has the places.
 Status put_canonical_ids(const References& references, std::span<const access::Resource> resources,
