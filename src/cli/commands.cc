@@ -1,6 +1,8 @@
 // The command table: every command and flag of the program, once.
 #include "cli/commands.h"
 
+#include <algorithm>
+
 namespace remit::cli {
 namespace {
 
@@ -33,6 +35,12 @@ Command stdio_command() {
       .examples = {{"remit stdio --config remit.yaml",
                     "what an MCP client's configuration names as the server's command"}},
       .run = run_stdio};
+}
+
+Flag baseline_flag() {
+  return {.name = "--baseline",
+          .value_name = "FILE",
+          .help = "findings that are known and do not fail the gate for a time, remit.baseline/1"};
 }
 
 Command grade_command() {
@@ -70,6 +78,7 @@ Command grade_command() {
                  .value_name = "FORMAT=FILE",
                  .help = "write a report to a file as well, whole or not at all",
                  .repeatable = true},
+                baseline_flag(),
                 {.name = "--head",
                  .value_name = "DIGEST",
                  .help = "the head that an evidence directory must have, kept elsewhere"},
@@ -81,6 +90,57 @@ Command grade_command() {
                    {"remit grade evidence --manifest manifest.yaml --write junit=grade.xml",
                     "a run, verified and judged against its manifest, with a report for CI"}},
       .run = run_grade};
+}
+
+/// The options of `remit grade` that say what a run is judged by, behind `own`.
+std::vector<Flag> flags_of_grade(std::vector<Flag> own) {
+  const std::vector<Flag> all = grade_command().flags;
+  for (const std::string_view name :
+       {"--manifest", "--contract", "--expect", "--expect-file", "--head"}) {
+    const auto flag =
+        std::find_if(all.begin(), all.end(), [&](const Flag& each) { return each.name == name; });
+    own.push_back(*flag);
+  }
+  return own;
+}
+
+Command baseline_check_command() {
+  return {
+      .path = "baseline check",
+      .summary = "Check a file of known findings",
+      .description =
+          "Reads remit.baseline/1 and tells everything that is wrong with it, and which entries "
+          "have expired. It exits with 1 where there is either.",
+      .positionals = {{.name = "FILE", .help = "the baseline"}},
+      .run = run_baseline_check};
+}
+
+Command baseline_shrink_command() {
+  Flag baseline = baseline_flag();
+  baseline.required = true;
+  return {.path = "baseline shrink",
+          .summary = "Take out of a baseline what a run no longer shows",
+          .description =
+              "Grades the inputs and writes the baseline anew with fewer entries and lower counts: "
+              "without those that expired, and without what was not found. It never adds anything. "
+              "A run whose record is empty or not whole changes nothing.",
+          .flags = flags_of_grade({baseline}),
+          .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
+          .examples = {{"remit baseline shrink --baseline known.yaml evidence",
+                        "after a mend, so that what is gone cannot come back unseen"}},
+          .run = run_baseline_shrink};
+}
+
+Command baseline_suggest_command() {
+  return {.path = "baseline suggest",
+          .summary = "Print entries for findings that no baseline has",
+          .description =
+              "Grades the inputs and prints an entry for each failure that is not known. Owner, "
+              "reason and day of expiry are blanks, and a file with a blank is refused: a person "
+              "who answers for the finding fills them in.",
+          .flags = flags_of_grade({baseline_flag()}),
+          .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
+          .run = run_baseline_suggest};
 }
 
 Command policy_check_command() {
@@ -228,9 +288,20 @@ Command version_command() {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      stdio_command(),         grade_command(),  policy_check_command(), evidence_verify_command(),
-      evidence_show_command(), init_command(),   explain_command(),      explain_code_command(),
-      generate_command(),      version_command()};
+      stdio_command(),
+      grade_command(),
+      baseline_check_command(),
+      baseline_shrink_command(),
+      baseline_suggest_command(),
+      policy_check_command(),
+      evidence_verify_command(),
+      evidence_show_command(),
+      init_command(),
+      explain_command(),
+      explain_code_command(),
+      generate_command(),
+      version_command(),
+  };
   return commands;
 }
 

@@ -36,6 +36,16 @@ std::string_view gate_name(Gate gate) {
   return "undetermined";
 }
 
+Gate gate_of(const ByVerdict<Value>& values, const ByVerdict<bool>& blocking) {
+  Gate gate = Gate::kPassed;
+  for (const Verdict verdict : kVerdicts) {
+    if (!blocking[verdict]) continue;
+    if (values[verdict] == Value::kFailed) return Gate::kFailed;
+    if (values[verdict] != Value::kPassed) gate = Gate::kUndetermined;
+  }
+  return gate;
+}
+
 int exit_code_of(Gate gate) {
   switch (gate) {
     case Gate::kPassed:

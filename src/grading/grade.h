@@ -58,6 +58,8 @@ struct Finding {
   std::optional<std::string> recorded;
   std::vector<Position> events;
   std::string message;  ///< one sentence; lower case, outside text quoted and cut
+  /// The entry of `Grade::baseline` by which it is known: it is told and does not fail the gate.
+  std::optional<std::size_t> known;
 };
 
 /// A value and the number of invocations that it speaks of.
@@ -81,7 +83,9 @@ struct ByVerdict {
 struct InvocationGrade {
   std::string invocation_id;
   std::optional<std::string> case_id;  ///< the manifest's case, else what the events say
-  std::optional<Owner> owner;          ///< of the first contradicted fact; none without findings
+  std::optional<std::string> tool;     ///< as REQ-MF-017; none where none is recorded
+  std::optional<std::string> route;
+  std::optional<Owner> owner;  ///< of the first contradicted fact; none without findings
   ByVerdict<Value> verdicts;
   std::vector<std::size_t> findings;  ///< indices into `Grade::findings`
 };
@@ -108,6 +112,29 @@ struct Population {
   friend bool operator==(const Population&, const Population&) = default;
 };
 
+/// A finding that people know of and let stand for a time (spec/baseline.md). What is absent fits
+/// anything.
+struct KnownFinding {
+  Code code = Code::kMalformedEvent;
+  std::optional<std::string> case_id, tool, route, invocation_id;
+  std::string owner;          ///< who answers for it
+  std::string reason;         ///< why it may stand
+  std::string expires;        ///< `YYYY-MM-DD`, the last day on which it counts, in UTC
+  std::uint64_t count = 1;    ///< findings that it covers at most
+  std::uint32_t line = 0;     ///< in the file
+  bool is_expired = false;    ///< on the day of grading; it then covers nothing
+  std::uint64_t matched = 0;  ///< findings that it covers
+};
+
+/// What a baseline made of a grade.
+struct BaselineUse {
+  std::string file;
+  std::vector<KnownFinding> entries;    ///< in the order of the file
+  std::uint64_t known = 0;              ///< findings that an entry covers
+  ByVerdict<Value> verdicts;            ///< of the run without them; the gate is made of these
+  std::vector<ByVerdict<Value>> cases;  ///< of each case without them, in the order of the cases
+};
+
 /// The grade of one run. Findings are sorted: those of no invocation first, then by invocation,
 /// owner, code and position, so that equal inputs give equal bytes.
 struct Grade {
@@ -121,8 +148,12 @@ struct Grade {
   std::vector<Finding> findings;
   std::vector<std::string> files;  ///< what was read, in the order of reading; see `Position::file`
   Population population;
-  std::vector<std::string> scope;  ///< sentences: what was and was not judged
+  std::optional<BaselineUse> baseline;  ///< where one was given
+  std::vector<std::string> scope;       ///< sentences: what was and was not judged
 };
+
+/// What the blocking ones of `values` make of the gate (REQ-GR-004).
+Gate gate_of(const ByVerdict<Value>& values, const ByVerdict<bool>& blocking);
 
 /// 0 passed, 1 failed, 2 undetermined (REQ-GR-083).
 int exit_code_of(Gate gate);

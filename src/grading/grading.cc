@@ -243,6 +243,8 @@ void Grader::State::judge_all(Grade& grade) {
     InvocationGrade& one = invocations.emplace_back();
     one.invocation_id = std::string(call.id);
     one.verdicts = verdicts;
+    if (call.tool != 0) one.tool = std::string(store.text(call.tool));
+    if (call.route != 0) one.route = std::string(store.text(call.route));
     if (assignment.of_case != nullptr) {
       one.case_id = assignment.of_case->id;
     } else if (call.case_id != 0) {
@@ -273,16 +275,9 @@ void Grader::State::conclude(Grade& grade, const ByVerdict<VerdictResult>& outsi
     result.value = worse(result.value, finding.value);
   }
   grade.blocking = criteria.contract.blocking;
-  grade.gate = Gate::kPassed;
-  for (const Verdict verdict : kVerdicts) {
-    if (!grade.blocking[verdict]) continue;
-    const Value value = grade.verdicts[verdict].value;
-    if (value == Value::kFailed) {
-      grade.gate = Gate::kFailed;
-      break;
-    }
-    if (value != Value::kPassed) grade.gate = Gate::kUndetermined;
-  }
+  ByVerdict<Value> values;
+  for (const Verdict verdict : kVerdicts) values[verdict] = grade.verdicts[verdict].value;
+  grade.gate = gate_of(values, grade.blocking);
   grade.advisory = criteria.advisory;
   grade.exit_code = criteria.advisory ? 0 : exit_code_of(grade.gate);
 }

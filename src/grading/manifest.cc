@@ -7,6 +7,7 @@
 
 #include "access/reason.h"
 #include "base/utf8.h"
+#include "grading/blank.h"
 #include "json/value.h"
 #include "yaml/yaml.h"
 
@@ -193,11 +194,11 @@ ManifestParse parse_manifest(std::string_view text, const std::string& file) {
   ManifestParse out;
   yaml::Problems problems(file);
   const Result<yaml::Node> root = yaml::parse(text);
-  if (root) {
+  if (!root) {
+    problems.add(root.error());
+  } else if (!find_blanks(*root, problems)) {  // REQ-MF-030
     Manifest manifest = ManifestReader(problems).read(*root);
     if (problems.empty()) out.manifest = std::move(manifest);
-  } else {
-    problems.add(root.error());
   }
   out.errors = problems.take();
   return out;

@@ -112,6 +112,17 @@ TEST(Manifest, TellsEachMistakeWithItsPlace) {  // REQ-MF-001
   }
 }
 
+TEST(Manifest, RefusesBlanksAndSaysNothingElse) {  // REQ-MF-030
+  const ManifestParse parsed = parse_manifest(
+      "manifest: remit.manifest/1\nx: 1\nenvironment: ___\ncases:\n  - {id: a, kind: '___'}\n",
+      "m.yaml");
+  ASSERT_EQ(parsed.errors.size(), 2U);
+  EXPECT_FALSE(parsed.manifest.has_value());
+  EXPECT_EQ(parsed.errors[0].where, "m.yaml:3:14");
+  EXPECT_EQ(parsed.errors[1].where, "m.yaml:5:19");
+  EXPECT_NE(parsed.errors[1].message.find("'kind' is left blank"), std::string::npos);
+}
+
 TEST(Manifest, RefusesAnotherFormat) {
   for (const char* text : {"", "cases: []\n", "manifest: remit.manifest/2\n", "[]", "- 1\n",
                            "contract: remit.contract/1\n"}) {

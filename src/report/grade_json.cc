@@ -97,6 +97,10 @@ void write_finding(const Finding& finding, Writer& out) {
     out.key("consequence");
     out.plain(true);
   }
+  if (finding.known) {
+    out.key("known");
+    out.plain(true);
+  }
   out.key("expected");
   out.text_or_null(finding.expected);
   out.key("recorded");
@@ -185,6 +189,53 @@ void write_population(const grading::Population& population, Writer& out) {
   out.close('}');
 }
 
+void write_entry(const grading::KnownFinding& entry, Writer& out) {
+  out.open('{');
+  out.member("code", grading::code_info(entry.code).name);
+  const auto key = [&](std::string_view name, const std::optional<std::string>& value) {
+    if (value) out.member(name, *value);
+  };
+  key("case", entry.case_id);
+  key("tool", entry.tool);
+  key("route", entry.route);
+  key("invocation", entry.invocation_id);
+  out.member("owner", entry.owner);
+  out.member("reason", entry.reason);
+  out.member("expires", entry.expires);
+  out.key("expired");
+  out.plain(entry.is_expired);
+  out.key("line");
+  out.plain(entry.line);
+  out.key("count");
+  out.plain(entry.count);
+  out.key("matched");
+  out.plain(entry.matched);
+  out.close('}');
+}
+
+void write_baseline(const grading::BaselineUse& use, Writer& out) {
+  out.key("baseline");
+  out.open('{');
+  out.member("file", use.file);
+  out.key("known");
+  out.plain(use.known);
+  out.key("verdicts");
+  out.open('{');
+  for (const Verdict verdict : grading::kVerdicts) {
+    out.member(grading::verdict_name(verdict), grading::value_name(use.verdicts[verdict]));
+  }
+  out.close('}');
+  out.key("entries");
+  out.open('[');
+  for (const grading::KnownFinding& entry : use.entries) {
+    out.item_on_line("  ");
+    write_entry(entry, out);
+  }
+  out.close(']');
+  out.close('}');
+  out.break_line();
+}
+
 }  // namespace
 
 std::string grade_json(const Grade& grade) {
@@ -222,6 +273,7 @@ std::string grade_json(const Grade& grade) {
   }
   out.close(']');
   out.break_line();
+  if (grade.baseline) write_baseline(*grade.baseline, out);
   write_population(grade.population, out);
   out.break_line();
   out.key("scope");

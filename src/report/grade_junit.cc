@@ -68,7 +68,8 @@ std::string details(const Test& test) {
   std::string out;
   for (std::size_t i = 0; i < test.findings.size() && i < kMost; ++i) {
     const Finding& finding = *test.findings[i];
-    out += fmt::format("{}{}, owner {}: {}\n", grading::code_info(finding.code).name,
+    out += fmt::format("{}{}{}, owner {}: {}\n", finding.known ? "known: " : "",
+                       grading::code_info(finding.code).name,
                        finding.invocation_id ? " of " + escaped(*finding.invocation_id) : "",
                        grading::owner_name(finding.owner), escaped(finding.message));
   }
@@ -82,7 +83,11 @@ void write_test(const Test& test, std::string& out) {
   out += fmt::format("    <testcase classname=\"remit\" name=\"{}\" time=\"0.000\"",
                      escaped(test.name));
   if (test.value == Value::kPassed) {
-    out += "/>\n";
+    // With a baseline a test passes beside findings that are known; they are told all the same.
+    out +=
+        test.findings.empty()
+            ? "/>\n"
+            : fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", details(test));
     return;
   }
   const std::string_view element = test.value == Value::kFailed ? "failure" : "error";
@@ -96,20 +101,22 @@ std::vector<Test> tests_of(const Grade& grade) {
   std::vector<Test> tests;
   for (const Verdict verdict : grading::kVerdicts) {
     const grading::VerdictResult& result = grade.verdicts[verdict];
-    Test& test = tests.emplace_back(Test{fmt::format("run: {}", grading::verdict_name(verdict)),
-                                         result.value,
-                                         result.population,
-                                         {}});
+    Test& test =
+        tests.emplace_back(Test{fmt::format("run: {}", grading::verdict_name(verdict)),
+                                grade.baseline ? grade.baseline->verdicts[verdict] : result.value,
+                                result.population,
+                                {}});
     for (const Finding& finding : grade.findings) {
       if (finding.verdict == verdict) test.findings.push_back(&finding);
     }
   }
-  for (const grading::CaseGrade& one : grade.cases) {
+  for (std::size_t i = 0; i < grade.cases.size(); ++i) {
+    const grading::CaseGrade& one = grade.cases[i];
     for (const Verdict verdict : grading::kVerdicts) {
       const grading::VerdictResult& result = one.verdicts[verdict];
       Test& test = tests.emplace_back(
           Test{fmt::format("case {}: {}", one.case_id, grading::verdict_name(verdict)),
-               result.value,
+               grade.baseline ? grade.baseline->cases[i][verdict] : result.value,
                result.population,
                {}});
       for (const std::size_t index : one.findings) {

@@ -66,6 +66,43 @@ void write_gate(const Grade& grade, Colour colour, std::string& out) {
   }
 }
 
+std::string named(const grading::KnownFinding& entry) {
+  std::string out(grading::code_info(entry.code).name);
+  const auto key = [&](std::string_view name, const std::optional<std::string>& value) {
+    if (value) out += fmt::format(", {} {}", name, quoted(*value));
+  };
+  key("case", entry.case_id);
+  key("tool", entry.tool);
+  key("route", entry.route);
+  key("invocation", entry.invocation_id);
+  return out;
+}
+
+/// What the baseline did, and which of its entries have to go (REQ-BL-008).
+void write_baseline(const Grade& grade, std::string& out) {
+  if (!grade.baseline) return;
+  const grading::BaselineUse& use = *grade.baseline;
+  const auto beyond = std::count_if(
+      grade.findings.begin(), grade.findings.end(),
+      [](const Finding& finding) { return !finding.known && finding.value == Value::kFailed; });
+  out += fmt::format("\nbaseline {}: {} known, {} beyond it\n", quoted(use.file),
+                     counted(use.known, "finding", "findings"), beyond);
+  for (const grading::KnownFinding& entry : use.entries) {
+    std::string what;
+    if (entry.is_expired) {
+      what = fmt::format("expired on {} and counts no more; owner {}", entry.expires,
+                         quoted(entry.owner));
+    } else if (entry.matched == 0) {
+      what = "nothing is found of it any more: remove it";
+    } else if (entry.matched < entry.count) {
+      what = fmt::format("lower its count from {} to {}", entry.count, entry.matched);
+    } else {
+      continue;
+    }
+    out += fmt::format("  line {}: {}: {}\n", entry.line, named(entry), what);
+  }
+}
+
 void write_verdicts(const Grade& grade, Colour colour, std::string& out) {
   for (const Verdict verdict : grading::kVerdicts) {
     const grading::VerdictResult& result = grade.verdicts[verdict];
@@ -73,6 +110,9 @@ void write_verdicts(const Grade& grade, Colour colour, std::string& out) {
                        value_column(result.value, colour),
                        counted(result.population, "invocation", "invocations"),
                        grade.blocking[verdict] ? "" : ", does not block");
+    if (!grade.baseline || grade.baseline->verdicts[verdict] == result.value) continue;
+    out.insert(out.size() - 1, fmt::format(", {} beyond the baseline",
+                                           grading::value_name(grade.baseline->verdicts[verdict])));
   }
   const grading::Population& seen = grade.population;
   out += fmt::format("\n{}, {}: {} allowed, {} denied, {} started, {} finished\n",
@@ -114,7 +154,7 @@ std::string fact(const std::optional<std::string>& value) {
   return value ? quoted(*value, 120) : "nothing";
 }
 
-void write_finding(const Finding& finding, Colour colour, std::string& out) {
+void write_finding(const Grade& grade, const Finding& finding, Colour colour, std::string& out) {
   out += fmt::format("  {}  {}", painted(grading::value_name(finding.value), finding.value, colour),
                      grading::code_info(finding.code).name);
   if (finding.invocation_id) out += fmt::format("  {}", quoted(*finding.invocation_id));
@@ -127,6 +167,11 @@ void write_finding(const Finding& finding, Colour colour, std::string& out) {
   out += fmt::format("      verdict {}, owner {}{}\n", grading::verdict_name(finding.verdict),
                      grading::owner_name(finding.owner),
                      finding.consequence ? ", a consequence of what comes first" : "");
+  if (finding.known && grade.baseline) {
+    const grading::KnownFinding& entry = grade.baseline->entries[*finding.known];
+    out += fmt::format("      known until {}, owner {}: {}\n", entry.expires, quoted(entry.owner),
+                       quoted(entry.reason, 120));
+  }
   if (finding.events.empty()) return;
   out += "      at";
   for (std::size_t i = 0; i < finding.events.size(); ++i) {
@@ -145,7 +190,7 @@ void write_findings(const Grade& grade, Colour colour, std::string& out) {
   if (grade.findings.empty()) return;
   out += fmt::format("\nfindings: {}\n", grade.findings.size());
   const std::size_t listed = std::min(grade.findings.size(), kMaxListedFindings);
-  for (std::size_t i = 0; i < listed; ++i) write_finding(grade.findings[i], colour, out);
+  for (std::size_t i = 0; i < listed; ++i) write_finding(grade, grade.findings[i], colour, out);
   if (listed < grade.findings.size()) {
     out += fmt::format("  and {} more, all of which the JSON report lists\n",
                        grade.findings.size() - listed);
@@ -159,6 +204,7 @@ std::string grade_text(const Grade& grade, Colour colour) {
   write_gate(grade, colour, out);
   write_verdicts(grade, colour, out);
   write_cases(grade, colour, out);
+  write_baseline(grade, out);
   write_findings(grade, colour, out);
   if (!grade.scope.empty()) out += "\nscope\n";
   for (const std::string& sentence : grade.scope) out += fmt::format("  - {}\n", sentence);

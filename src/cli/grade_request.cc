@@ -1,0 +1,93 @@
+// From a command line to what a run is graded by.
+#include "cli/grade_request.h"
+
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "cli/inputs.h"
+
+namespace remit::cli {
+namespace {
+
+// Reads what the grade is judged by; everything that is wrong with it is returned.
+std::vector<Error> read_criteria(const Arguments& arguments, World& world,
+                                 grading::Criteria& criteria) {
+  const std::string contract = arguments.value("--contract", "sequential");
+  if (contract != "sequential") {
+    return {
+        Error{ErrorCode::kUnsupported,
+              fmt::format("no contract {} in this version; the one that is built in is sequential",
+                          quoted(contract)),
+              "--contract"}};
+  }
+  if (arguments.has("--manifest")) {
+    const std::string file = arguments.value("--manifest");
+    const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
+    if (!text) return {text.error()};
+    grading::ManifestParse parsed = grading::parse_manifest(*text, file);
+    if (!parsed.manifest) return parsed.errors;
+    criteria.manifest = std::move(parsed.manifest);
+  }
+  if (arguments.has("--expect") || arguments.has("--expect-file")) {
+    criteria.expected_ids = arguments.values("--expect");
+  }
+  if (arguments.has("--expect-file")) {
+    const std::string file = arguments.value("--expect-file");
+    const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
+    if (!text) return {text.error()};
+    const Result<std::vector<std::string>> ids = grading::parse_expected_ids(*text, file);
+    if (!ids) return {ids.error()};
+    criteria.expected_ids->insert(criteria.expected_ids->end(), ids->begin(), ids->end());
+  }
+  criteria.list_all = arguments.has("--all");
+  criteria.advisory = arguments.has("--advisory");
+  world.random.fill(std::as_writable_bytes(std::span{&criteria.hash_seed, 1}));
+  return {};
+}
+
+// Reads the head and the baseline.
+std::vector<Error> read_rest(const Arguments& arguments, World& world, GradeRequest& request) {
+  if (arguments.has("--head")) {
+    Result<evidence::Head> parsed = evidence::Head::parse(arguments.value("--head"));
+    if (!parsed) return {in_place("--head", parsed.error())};
+    request.head = std::move(*parsed);
+  }
+  if (!arguments.has("--baseline")) return {};
+  const std::string file = arguments.value("--baseline");
+  const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
+  if (!text) return {text.error()};
+  grading::BaselineParse parsed = grading::parse_baseline(*text, file);
+  request.baseline = std::move(parsed.baseline);
+  return parsed.errors;
+}
+
+}  // namespace
+
+GradeRequestParse read_grade_request(const Arguments& arguments, World& world) {
+  GradeRequestParse out;
+  GradeRequest request;
+  out.errors = read_criteria(arguments, world, request.criteria);
+  if (out.errors.empty()) out.errors = read_rest(arguments, world, request);
+  if (out.errors.empty()) out.request = std::move(request);
+  return out;
+}
+
+Result<grading::Grade> grade_inputs(World& world, const std::vector<std::string>& inputs,
+                                    const GradeRequest& request) {
+  REMIT_TRY_ASSIGN(grading::Evidence opened, open_inputs(world, inputs, request.head));
+  REMIT_TRY_ASSIGN(grading::Grade grade,
+                   grading::grade(world.files, std::move(opened), request.criteria));
+  if (!request.baseline) return grade;
+  return grading::apply(*request.baseline, grading::day_of(world.clock.wall_now()),
+                        std::move(grade));
+}
+
+int refuse(World& world, const std::vector<Error>& errors) {
+  for (const Error& error : errors) complain(world, error);
+  return kExitUsage;
+}
+
+}  // namespace remit::cli
