@@ -84,6 +84,8 @@ inline constexpr std::chrono::milliseconds kHandshakeDeadline{60'000};
 /// A client waits this long for slow servers beside one that is ready, or once it closed its end.
 inline constexpr std::chrono::milliseconds kSlowServerGrace{5'000};
 inline constexpr std::chrono::milliseconds kDrainDeadline{10'000};  ///< calls in flight at the end
+/// Calls in flight after a signal, or when kDrainDeadline is over; a client that does not read.
+inline constexpr std::chrono::milliseconds kLastWords{1'000};
 inline constexpr std::chrono::milliseconds kServerGrace{2'000};     ///< to end by itself, twice
 
 /// The grader.

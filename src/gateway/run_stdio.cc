@@ -69,7 +69,8 @@ std::vector<Error> serve_run(const StdioRun& run, const Config& config,
                           .limits = config.limits,
                           .route = run.route,
                           .run_id = run.run_id,
-                          .case_id = run.case_id},
+                          .case_id = run.case_id,
+                          .patience = run.patience},
                          run.output_fd);
     const Status started = gateway.start(config.upstreams, config.directory);
     if (!started) return one(started.error());

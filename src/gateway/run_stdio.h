@@ -8,6 +8,7 @@
 #include "base/file_system.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "gateway/patience.h"
 
 namespace remit::gateway {
 
@@ -23,6 +24,7 @@ struct StdioRun {
   int input_fd = 0;                ///< messages of the client
   int output_fd = 1;               ///< messages to the client
   int notice_fd = 2;               ///< lines for the operator
+  Patience patience = {};          ///< with peers
 };
 
 /// Serves until the client closes `input_fd` or SIGTERM, SIGINT or SIGHUP comes; then calls in

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gateway/call_meta.h"
+#include "gateway/peer_lines.h"
 #include "gateway/server_call.h"
 #include "process/lines.h"
 
@@ -15,8 +16,6 @@ using std::chrono::milliseconds;
 
 // How soon the wait for calls in flight sees a signal.
 constexpr milliseconds kLookUp{50};
-// What is left to calls in flight once a signal came or their time is over.
-constexpr milliseconds kLastWords{1000};
 
 access::Credential whoever_started_us() {
   return access::Credential::local();
@@ -49,10 +48,10 @@ StdioGateway::~StdioGateway() {
   // Side by side: each may take its whole grace.
   std::vector<std::thread> closers;
   for (const auto& upstream : upstreams_) {
-    closers.emplace_back([&upstream] { upstream->close(kServerGrace); });
+    closers.emplace_back([this, &upstream] { upstream->close(parts_.patience.server_end); });
   }
   for (std::thread& closer : closers) closer.join();
-  outbox_.close(kServerGrace);
+  outbox_.close(parts_.patience.server_end);
 }
 
 std::shared_ptr<const StdioGateway::ClientFacts> StdioGateway::client() const {
@@ -91,44 +90,28 @@ enforcement::Denial StdioGateway::refuse(ReasonCode reason, std::string tool) {
 void StdioGateway::serve(int input_fd, const process::TerminationSignals& signals) {
   signals_ = &signals;
   input_fd_ = input_fd;
-  outbox_.hurry_once_readable(signals.fd(), kLastWords);
-  process::LineReader reader(input_fd, parts_.limits.body_bytes, signals.fd());
-  bool is_open = true;
-  while (is_open) {
-    const process::LineRead read = reader.next();
-    switch (read.event) {
-      case process::LineEvent::kLine:
-        take_line(read.line);
-        break;
-      case process::LineEvent::kTooLong:
-        take_fault({.code = mcp::kInvalidRequest,
-                    .message = "a line is longer than the bound of a message",
-                    .is_limit = true});
-        break;
-      case process::LineEvent::kCut:
-        take_fault({.message = "the input ended within a message"});
-        is_open = false;
-        break;
-      case process::LineEvent::kTimeout:
-        break;
-      case process::LineEvent::kEnd:
-      case process::LineEvent::kWoken:
-      case process::LineEvent::kError:
-        is_open = false;
-        break;
-    }
-  }
+  outbox_.hurry_once_readable(signals.fd(), parts_.patience.last_words);
+  read_peer_lines(input_fd, parts_.limits.body_bytes, signals.fd(),
+                  {.line = [this](std::string_view line) { take_line(line); },
+                   .too_long =
+                       [this] {
+                         take_fault({.code = mcp::kInvalidRequest,
+                                     .message = "a line is longer than the bound of a message",
+                                     .is_limit = true});
+                       },
+                   .cut = [this] { take_fault({.message = "the input ended within a message"}); },
+                   .goes_on = {}});
   drain(signals);
 }
 
 void StdioGateway::drain(const process::TerminationSignals& signals) {
-  const MonotonicTime deadline = parts_.clock.monotonic_now() + kDrainDeadline;
+  const MonotonicTime deadline = parts_.clock.monotonic_now() + parts_.patience.drain;
   while (!calls_.wait_until_empty(kLookUp)) {
     // Left unread, so that whoever writes to a client that does not read sees it too.
     if (process::is_readable(signals.fd()) || parts_.clock.monotonic_now() >= deadline) break;
   }
   calls_.stop_all();
-  if (!calls_.wait_until_empty(kLastWords)) {
+  if (!calls_.wait_until_empty(parts_.patience.last_words)) {
     parts_.notices.say("calls in flight do not end; waiting for them to be recorded");
   }
   stop_.request_stop();
@@ -136,7 +119,6 @@ void StdioGateway::drain(const process::TerminationSignals& signals) {
 }
 
 void StdioGateway::take_line(std::string_view line) {
-  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
   auto parsed = mcp::parse_message(line, parts_.limits.body_bytes);
   if (const auto* fault = std::get_if<mcp::MessageFault>(&parsed)) return take_fault(*fault);
   auto& message = std::get<mcp::Message>(parsed);

@@ -21,6 +21,7 @@
 #include "gateway/live_tools.h"
 #include "gateway/notices.h"
 #include "gateway/outbox.h"
+#include "gateway/patience.h"
 #include "gateway/replies.h"
 #include "gateway/server_listings.h"
 #include "gateway/server_requests.h"
@@ -42,6 +43,7 @@ struct GatewayParts {
   std::string route;
   std::string run_id;
   std::string case_id;
+  Patience patience = {};
 };
 
 /// The gateway of one client. `start`, `serve`, then destroy.

@@ -190,7 +190,8 @@ void StdioGateway::note_changed_tools(Upstream& upstream) {
 }
 
 void StdioGateway::list_again(Upstream& upstream) {
-  const Status status = refresh_tools(upstream, parts_.clock.monotonic_now() + kHandshakeDeadline);
+  const Status status =
+      refresh_tools(upstream, parts_.clock.monotonic_now() + parts_.patience.handshake);
   if (!status) {
     parts_.notices.say("server " + quoted(upstream.name()) +
                        " changed its tools and does not list them: " + status.error().to_string());

@@ -119,7 +119,7 @@ std::chrono::milliseconds StdioGateway::left_until(MonotonicTime deadline) const
 
 // Hands and list within one deadline; then the server is ready.
 Status StdioGateway::shake_hands(Upstream& upstream, const json::Object& capabilities) {
-  const MonotonicTime deadline = parts_.clock.monotonic_now() + kHandshakeDeadline;
+  const MonotonicTime deadline = parts_.clock.monotonic_now() + parts_.patience.handshake;
   if (!listings_.begin(upstream.name())) {
     return Error{ErrorCode::kUnavailable, "it is busy, or given up, since an earlier initialize"};
   }
@@ -204,14 +204,14 @@ bool StdioGateway::wait_for_hands(const HandRound& round) {
   MutexLock lock(mutex_);
   while (round.left > 0) {
     const MonotonicTime now = parts_.clock.monotonic_now();
-    if (round.usable > 0 && now - begin >= kSlowServerGrace) {
+    if (round.usable > 0 && now - begin >= parts_.patience.slow_server) {
       parts_.notices.say("the client is answered before " + std::to_string(round.left) +
                          " of the servers; their tools come when they do");
       return true;
     }
     if (!closed && process::has_hung_up(input_fd_)) closed = now;
-    const bool is_over =
-        process::is_readable(signals_->fd()) || (closed && now - *closed >= kSlowServerGrace);
+    const bool is_over = process::is_readable(signals_->fd()) ||
+                         (closed && now - *closed >= parts_.patience.slow_server);
     if (is_over) return false;
     hand_shaken_.wait_for(mutex_, kLookUp);
   }

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "gateway/peer_lines.h"
 #include "mcp/methods.h"
-#include "process/lines.h"
 
 namespace remit::gateway {
 namespace {
@@ -244,7 +244,6 @@ void Upstream::take_fault(const mcp::MessageFault& fault) {
 }
 
 void Upstream::take_line(std::string_view line) {
-  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
   auto parsed = mcp::parse_message(line);
   if (const auto* fault = std::get_if<mcp::MessageFault>(&parsed)) return take_fault(*fault);
   faults_in_a_row_ = 0;
@@ -263,31 +262,19 @@ void Upstream::take_line(std::string_view line) {
 }
 
 void Upstream::read_lines() {
-  process::LineReader reader(child_->output().get(), kMaxMcpLineBytes, wakeup_->fd());
-  bool is_open = true;
-  while (is_open) {
-    const process::LineRead read = reader.next();
-    switch (read.event) {
-      case process::LineEvent::kLine:
-        take_line(read.line);
-        break;
-      case process::LineEvent::kTooLong:
-        take_fault({.message = "longer than the bound of a line", .is_limit = true});
-        settle_only({.kind = AnswerKind::kMalformed, .detail = "longer than the bound of a line"});
-        break;
-      case process::LineEvent::kTimeout:
-        break;
-      case process::LineEvent::kCut:
-      case process::LineEvent::kEnd:
-      case process::LineEvent::kError:
-      case process::LineEvent::kWoken:
-        is_open = false;
-        break;
-    }
-    if (faults_in_a_row_ >= kMaxFaultsInARow) {
-      notices_.say("server " + quoted(name_) + " sends no messages; it is given up");
-      is_open = false;
-    }
+  read_peer_lines(
+      child_->output().get(), kMaxMcpLineBytes, wakeup_->fd(),
+      {.line = [this](std::string_view line) { take_line(line); },
+       .too_long =
+           [this] {
+             take_fault({.message = "longer than the bound of a line", .is_limit = true});
+             settle_only(
+                 {.kind = AnswerKind::kMalformed, .detail = "longer than the bound of a line"});
+           },
+       .cut = {},
+       .goes_on = [this] { return faults_in_a_row_ < kMaxFaultsInARow; }});
+  if (faults_in_a_row_ >= kMaxFaultsInARow) {
+    notices_.say("server " + quoted(name_) + " sends no messages; it is given up");
   }
   bool is_expected = false;
   {

@@ -9,6 +9,7 @@ line that comes in is appended to FILE, so that a test sees what reached the ser
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -238,8 +239,14 @@ def handle(message):
         send({"id": id, "error": {"code": -32601, "message": "Method not found"}})
 
 
+if "--stubborn" in FLAGS:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
 for line in sys.stdin:
     if TAP:
         TAP.write(line)
         TAP.flush()
     handle(json.loads(line))
+
+while "--stubborn" in FLAGS:
+    time.sleep(1000)

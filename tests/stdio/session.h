@@ -112,7 +112,8 @@ class SessionFolder {
 /// A gateway on a thread of the test, and the client's ends of its pipes.
 class Session {
  public:
-  explicit Session(const SessionFolder& folder, std::string run_id = "run-1") {
+  explicit Session(const SessionFolder& folder, std::string run_id = "run-1",
+                   const gateway::Patience& patience = {}) {
     auto in = process::make_pipe();
     auto out = process::make_pipe();
     auto notices = process::make_pipe();
@@ -130,7 +131,8 @@ class Session {
                           .case_id = "case-1",
                           .input_fd = gateway_in_.get(),
                           .output_fd = gateway_out_.get(),
-                          .notice_fd = gateway_notices_.get()};
+                          .notice_fd = gateway_notices_.get(),
+                          .patience = patience};
     gateway_ = std::thread([this, run = std::move(run)] {
       problems_ = gateway::run_stdio(run, files_, clock_, random_);
       gateway_in_.close();
@@ -166,6 +168,8 @@ class Session {
     if (listener_.joinable()) listener_.join();
     return out;
   }
+  /// The client closes its writing end and stays.
+  void hang_up() { to_gateway_.close(); }
   /// The client goes without a word: it reads nothing more.
   void leave() {
     from_gateway_.close();

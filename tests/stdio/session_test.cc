@@ -164,6 +164,48 @@ TEST(SessionTest, CancelsAtTheEndWhatDoesNotEnd) {
   EXPECT_NE(tap.back().find("notifications/cancelled"), std::string::npos) << tap.back();
 }
 
+// REQ-BD-111. The client closes its end and sends no signal: what is in flight has its time, and no
+// more.
+TEST(SessionTest, CancelsAfterItsTimeWhatDoesNotEnd) {
+  const SessionFolder folder({});
+  Session session(folder, "run-1", {.drain = std::chrono::milliseconds{20}});
+  begin(session);
+  begin_hanging_call(session, 1);
+  session.finish();
+  EXPECT_TRUE(session.problems().empty());
+  auto count = counts(folder);
+  EXPECT_EQ(count["cancelled"], 1);
+  EXPECT_EQ(count["run.finished"], 1);
+}
+
+// REQ-BD-111. A server that does not end by itself has a grace; the log is closed before it begins.
+TEST(SessionTest, ClosesTheLogBeforeItWaitsForServers) {
+  const SessionFolder folder({.flags = {"--stubborn"}});
+  // Longer than the test looks: a log that waited for it would be seen open.
+  Session session(folder, "run-1", {.server_end = 2 * kPatience});
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "pid")));
+  const auto line = session.receive();
+  ASSERT_TRUE(line);
+  const pid_t server = std::atoi(line->c_str() + line->find("pid ") + 4);
+  ASSERT_GT(server, 1);
+  session.hang_up();
+  PosixFileSystem files;
+  bool is_closed = false;
+  for (int look = 0; look < 3000 && !is_closed; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    const auto verified = evidence::verify(files, folder.path("evidence"));
+    is_closed = verified && verified->intact() && verified->writers.size() == 1 &&
+                verified->writers[0].closed;
+  }
+  EXPECT_TRUE(is_closed);
+  EXPECT_EQ(::kill(server, 0), 0);  // still within its grace
+  ::kill(server, SIGKILL);
+  session.finish();
+  EXPECT_TRUE(session.problems().empty());
+  EXPECT_EQ(counts(folder)["run.finished"], 1);
+}
+
 TEST(SessionTest, AServerThatIsKilledLeavesItsCallUnknown) {
   const SessionFolder folder({.others = {"spare"}});
   Session session(folder);
@@ -300,7 +342,7 @@ TEST(SessionTest, AServerThatChangesWithoutEndIsLeftOut) {
 // A server that never answers holds up neither the client nor the other server.
 TEST(SessionTest, AMuteServerIsNotWaitedForBesideAnother) {
   const SessionFolder folder({.others = {"mute"}, .other_flag = "--mute"});
-  Session session(folder);
+  Session session(folder, "run-1", {.slow_server = std::chrono::milliseconds{20}});
   begin(session);
   expect_still_served(session);
   EXPECT_TRUE(session.finish().empty());
@@ -310,7 +352,7 @@ TEST(SessionTest, AMuteServerIsNotWaitedForBesideAnother) {
 // The client closes its end while no server has answered: the run ends, and within its patience.
 TEST(SessionTest, TheEndOfTheInputEndsTheHandshake) {
   const SessionFolder folder({.flags = {"--mute"}});
-  Session session(folder);
+  Session session(folder, "run-1", {.slow_server = std::chrono::milliseconds{20}});
   ASSERT_TRUE(session.send(kInitialize));
   const auto rest = session.finish();
   ASSERT_EQ(rest.size(), 1U);
