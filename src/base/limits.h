@@ -93,6 +93,8 @@ inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< fil
 inline constexpr std::size_t kMaxTraceBytes = std::size_t{1} << 46U;    ///< of one file: 64 TiB
 inline constexpr std::size_t kMaxGraderBytes = std::size_t{16} << 30U;  ///< what it remembers
 inline constexpr std::size_t kMaxContractRules = 1000;
+/// One JSON document of an input that is not JSON Lines; it is held in memory.
+inline constexpr std::size_t kMaxTraceDocumentBytes = std::size_t{256} * 1024 * 1024;
 /// A compressed input may unpack to this much, and beyond it to kMaxUnpackRatio times its size:
 /// evidence is full of digests and never packs that well, a bomb does.
 inline constexpr std::uint64_t kUnpackAlways = std::uint64_t{64} << 20U;

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/limits.h"
+
 namespace remit::trace {
 
 static_assert(LineSplitter::kPadding >= event::Decoder::kPadding);
@@ -20,6 +22,21 @@ bool is_blank(std::string_view text) {
   return text.empty() || (text.front() != '{' && std::all_of(text.begin(), text.end(), [](char c) {
                             return c == ' ' || c == '\t' || c == '\r';
                           }));
+}
+
+constexpr std::string_view kRequestsOnly = "a record of requests only";
+
+Error named(const std::string& source, Error error) {
+  return error.where.starts_with(source) ? error : in_place(source, std::move(error));
+}
+
+/// `runs` for `some/runs.json.gz`.
+std::string_view file_stem(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
+  for (const std::string_view ending : {".gz", ".zst", ".jsonl", ".json"}) {
+    if (path.size() > ending.size() && path.ends_with(ending)) path.remove_suffix(ending.size());
+  }
+  return path;
 }
 
 /// The `N` of a decoder's `byte N`; 0, the line's beginning, where an error names no place.
@@ -50,6 +67,7 @@ Input Input::of_files(std::string name, std::vector<std::string> paths) {
 Input Input::of_log(std::string name, std::vector<std::string> segments) {
   Input input = of_files(std::move(name), std::move(segments));
   input.torn_tail = TornTail::kLoss;
+  input.form = Form::kJsonLines;
   return input;
 }
 
@@ -73,31 +91,56 @@ EventReader::EventReader(FileSystem& files, const Input& input, event::Decoder& 
     : files_(files), input_(input), decoder_(decoder) {}
 
 Result<Item> EventReader::next() {
-  if (!lines_) return open_next();
-  Result<Item> item = read_line();
-  if (!item) {
-    Error error = std::move(item).error();
-    return error.where.starts_with(source_) ? error : in_place(source_, std::move(error));
-  }
+  if (source_.empty()) return open_next();
+  Result<Item> item = read_item();
+  if (!item) return named(source_, std::move(item).error());
   return *item == Item::kEnd ? open_next() : item;
 }
 
 Result<Item> EventReader::open_next() {
-  lines_.reset();
   const std::size_t streams = input_.stream != nullptr ? 1 : 0;
   if (opened_ == streams + input_.paths.size()) return Item::kEnd;
   if (opened_ < streams) {
     source_ = input_.name;
-    text_.emplace(*input_.stream);
   } else {
     source_ = input_.paths[opened_ - streams];
     REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
-    text_.emplace(*file_);
   }
-  lines_.emplace(*text_, decoder_.max_line_bytes);
+  Status begun = begin_file(opened_ < streams ? *input_.stream : *file_);
+  if (!begun) return named(source_, std::move(begun).error());
   ++opened_;
   is_last_ = opened_ == streams + input_.paths.size();
   return Item::kSource;
+}
+
+Status EventReader::begin_file(ReadFile& file) {
+  lines_.reset();
+  documents_.reset();
+  translator_.reset();
+  peeked_.reset();
+  text_.emplace(file);
+  peeked_.emplace(*text_);
+  Form form = input_.form;
+  if (form == Form::kAuto) {
+    REMIT_TRY_ASSIGN(form, peeked_->recognise());
+  }
+  if (form == Form::kJsonLines) {
+    lines_.emplace(*peeked_, decoder_.max_line_bytes);
+    return {};
+  }
+  REMIT_TRY_ASSIGN(const Layout layout, peeked_->layout());
+  documents_.emplace(*peeked_, layout, kMaxTraceDocumentBytes);
+  translator_ =
+      form == Form::kOtlp ? make_otlp_translator() : make_run_translator(form, file_stem(source_));
+  translated_.clear();
+  next_entry_ = 0;
+  fault_ = {};
+  is_closed_ = false;
+  return {};
+}
+
+Result<Item> EventReader::read_item() {
+  return lines_ ? read_line() : read_translated();
 }
 
 Result<Item> EventReader::read_line() {
@@ -119,7 +162,8 @@ Result<Item> EventReader::read_line() {
     }
     return Item::kEvent;
   }
-  if (may_be_torn && is_last_ && split_.end == LineEnd::kTorn) return torn();
+  if (may_be_torn && is_last_ && split_.end == LineEnd::kTorn)
+    return lost("cut last line", writer_);
   const std::uint64_t place = place_in_line(decoded.error().where);
   return malformed(std::move(decoded).error(), line_.offset + place);
 }
@@ -131,13 +175,70 @@ Item EventReader::malformed(Error error, std::uint64_t offset) {
   return Item::kMalformed;
 }
 
-Item EventReader::torn() {
+Item EventReader::lost(std::string_view cause, std::string_view writer) {
   event_.clear();
   event_.kind = event::EventKind::kEvidenceLost;
   event_.set(event::Field::kEvents, -1);
-  event_.set(event::Field::kCause, "cut last line");
-  event_.set_if_any(event::Field::kWriter, std::string_view(writer_));
+  event_.set(event::Field::kCause, cause);
+  event_.set_if_any(event::Field::kWriter, writer);
   return Item::kEvent;
+}
+
+Result<Item> EventReader::read_translated() {
+  for (;;) {
+    if (next_entry_ < translated_.entries().size()) {
+      return decode_translated(translated_.entries()[next_entry_++]);
+    }
+    if (fault_.what != nullptr) {
+      const Fault fault = std::exchange(fault_, {});
+      move_to(fault.place);
+      return malformed({ErrorCode::kInvalidInput, fault.what}, line_.offset);
+    }
+    if (is_closed_) return Item::kEnd;
+    REMIT_TRY_ASSIGN(const bool found, translate_next());
+    if (!found) {
+      is_closed_ = true;
+      if (!translator_->has_requests_only()) return Item::kEnd;
+      line_.text = {};
+      return lost(kRequestsOnly, {});
+    }
+    if (document_.over_limit) {
+      return malformed(
+          {ErrorCode::kLimitExceeded,
+           fmt::format("the document is longer than {} bytes", kMaxTraceDocumentBytes)},
+          line_.offset);
+    }
+  }
+}
+
+Result<bool> EventReader::translate_next() {
+  translated_.clear();
+  next_entry_ = 0;
+  REMIT_TRY_ASSIGN(const bool found, documents_->next(document_));
+  if (!found) return false;
+  line_ = {{}, document_.offset, document_.number};
+  place_ = 0;
+  if (document_.over_limit) return true;
+  fault_ = translator_->translate(document_.text, translated_);
+  translated_.arrange();
+  return true;
+}
+
+// The line's place becomes that of what stands at `place` of the document.
+void EventReader::move_to(std::size_t place) {
+  line_.offset = document_.offset + place;
+  if (place <= place_) return;  // only a fault may stand before what was read last
+  const std::string_view passed = document_.text.substr(place_, place - place_);
+  line_.number += static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
+  place_ = place;
+}
+
+Item EventReader::decode_translated(const EventLines::Entry& entry) {
+  move_to(entry.place);
+  line_.text = translated_.line(entry);
+  Status decoded = decoder_.decode(line_.text, event_);
+  if (decoded) return Item::kEvent;
+  return malformed(std::move(decoded).error(), line_.offset);
 }
 
 }  // namespace remit::trace

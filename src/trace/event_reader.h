@@ -15,15 +15,19 @@
 #include "base/line_splitter.h"
 #include "base/result.h"
 #include "event/event.h"
+#include "trace/documents.h"
+#include "trace/event_lines.h"
+#include "trace/form.h"
+#include "trace/translator.h"
 #include "trace/unpacker.h"
 
 namespace remit::trace {
 
 /// What an event was decoded from. `text` points into the reader until the next call.
 struct Line {
-  std::string_view text;     ///< without its `\n`
-  std::uint64_t offset = 0;  ///< of its first byte in the file
-  std::uint64_t number = 0;  ///< 1 for the file's first line, skipped lines counted
+  std::string_view text;     ///< without its `\n`; translated where the form is no JSON Lines
+  std::uint64_t offset = 0;  ///< of the first byte, in the file, of what records the event
+  std::uint64_t number = 0;  ///< of its line, 1 for the file's first, skipped lines counted
 };
 
 /// What a last line is that was cut short.
@@ -39,6 +43,7 @@ struct Input {
   std::vector<std::string> paths;           ///< one for a plain file, the segments of a directory
   std::unique_ptr<ReadFile> stream;         ///< read before `paths`; null for files
   TornTail torn_tail = TornTail::kMistake;  ///< of the last path
+  Form form = Form::kAuto;                  ///< of each file
 
   static Input of_file(std::string path);
   static Input of_files(std::string name, std::vector<std::string> paths);
@@ -65,9 +70,9 @@ enum class Item : std::uint8_t {
   kMalformed
 };
 
-/// Reads the events of one input, file after file, compressed or not. Offsets are those of the text
-/// as it was before it was compressed. Not thread-safe; one decoder serves many readers
-/// in turn. Nothing is allocated per event in the steady state.
+/// Reads the events of one input, file after file, compressed or not, in any form. Offsets are
+/// those of the text as it was before it was compressed. Not thread-safe; one decoder serves many
+/// readers in turn. Nothing is allocated per event in the steady state.
 class EventReader {
  public:
   /// All three outlive the reader. The input's stream is read and left at its end.
@@ -77,6 +82,11 @@ class EventReader {
   /// reading and unpacking, with the file's name.
   Result<Item> next();
 
+  /// Whether the file that was read last, up to here, holds requests whose decisions its form does
+  /// not record.
+  [[nodiscard]] bool has_requests_only() const {
+    return translator_ != nullptr && translator_->has_requests_only();
+  }
   /// The file that is being read; after `kSource`.
   [[nodiscard]] const std::string& source() const { return source_; }
   /// The event, valid until the next call; after `kEvent`.
@@ -90,9 +100,15 @@ class EventReader {
 
  private:
   Result<Item> open_next();
+  Status begin_file(ReadFile& file);
+  Result<Item> read_item();
   Result<Item> read_line();
+  Result<Item> read_translated();
+  Item decode_translated(const EventLines::Entry& entry);
+  Result<bool> translate_next();
+  void move_to(std::size_t place);
   Item malformed(Error error, std::uint64_t offset);
-  Item torn();
+  Item lost(std::string_view cause, std::string_view writer);
 
   FileSystem& files_;
   const Input& input_;
@@ -101,9 +117,18 @@ class EventReader {
   std::string source_;
   std::unique_ptr<ReadFile> file_;  ///< null while the stream is read
   std::optional<Unpacker> text_;
-  std::optional<LineSplitter> lines_;
-  bool is_last_ = false;  ///< no file follows the current one
-  std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
+  std::optional<PeekedFile> peeked_;
+  std::optional<LineSplitter> lines_;        ///< of JSON Lines
+  std::optional<DocumentReader> documents_;  ///< of any other form
+  std::unique_ptr<Translator> translator_;   ///< of the same
+  Document document_;
+  std::size_t place_ = 0;  ///< in the document, up to where lines were counted
+  EventLines translated_;
+  std::size_t next_entry_ = 0;
+  Fault fault_;            ///< of the document, not yet told
+  bool is_closed_ = true;  ///< nothing more is to be said of the file
+  bool is_last_ = false;   ///< no file follows the current one
+  std::string writer_;     ///< of the last event; kept only where a torn tail is a loss
   event::Event event_;
   SplitLine split_;
   Line line_;

@@ -1,0 +1,204 @@
+// Strings by their quotation marks, everything else byte by byte.
+#include "trace/json_cursor.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace remit::trace {
+namespace {
+
+constexpr std::size_t kWindowBytes = std::size_t{32} * 1024;  // its marks stay in the first cache
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0U) == 0x80;
+}
+
+}  // namespace
+
+void JsonCursor::start(std::string_view text) {
+  text_ = text;
+  at_ = 0;
+  scanned_ = 0;
+  next_quote_ = 0;
+  quote_count_ = 0;
+  window_ = 0;
+  has_controls_ = false;
+  fault_ = "";
+  fault_at_ = 0;
+}
+
+bool JsonCursor::fail(std::size_t at, const char* what) {
+  fault_ = at >= text_.size() ? "the document is cut short" : what;
+  fault_at_ = std::min(at, text_.size());
+  return false;
+}
+
+// Looks for marks in the next window; one that was found and not used is kept. False at the end of
+// the text, and where the text is not UTF-8.
+bool JsonCursor::find_quotes() {
+  if (scanned_ == text_.size()) return fail(text_.size(), "");
+  std::size_t end = std::min(scanned_ + kWindowBytes, text_.size());
+  // A window ends where a mark's meaning and a character do not depend on what is in front of it.
+  while (end < text_.size() && (text_[end - 1] == '\\' || is_continuation(text_[end]))) ++end;
+  const std::size_t kept = quote_count_ - next_quote_;
+  const std::size_t size = end - scanned_;
+  if (quotes_.size() < size + kept + event::kScanPadding) {
+    quotes_.resize(size + kept + event::kScanPadding);
+  }
+  // What is kept stands in front of the new window, so its offset is taken from the new base.
+  for (std::size_t i = 0; i < kept; ++i) {
+    quotes_[i] = quotes_[next_quote_ + i] + static_cast<std::uint32_t>(window_ - scanned_);
+  }
+  window_ = scanned_;
+  const std::string_view window = text_.substr(scanned_, size);
+  const event::QuoteScan scan = find_quotes_(window, quotes_.data() + kept);
+  if (!scan.is_ascii) {
+    if (const auto invalid = first_invalid_utf8(window)) {
+      return fail(scanned_ + *invalid, "invalid UTF-8");
+    }
+  }
+  has_controls_ = has_controls_ || scan.has_controls;
+  next_quote_ = 0;
+  quote_count_ = kept + scan.count;
+  scanned_ = end;
+  return true;
+}
+
+bool JsonCursor::enter(char bracket, const char* what) {
+  skip_space();
+  if (peek() != bracket) return fail(at_, what);
+  ++at_;
+  return true;
+}
+
+bool JsonCursor::string(std::string_view& raw) {
+  skip_space();
+  if (peek() != '"') return fail(at_, "expected a string");
+  while (quote_count_ - next_quote_ < 2) {
+    if (!find_quotes()) return false;
+  }
+  const std::size_t begin = at_ + 1;
+  const std::uint32_t close = quotes_[next_quote_ + 1];
+  next_quote_ += 2;
+  // Offsets are taken modulo 2^32: a mark in front of the window has a negative one.
+  const std::size_t end = static_cast<std::uint32_t>(window_ + close);
+  if (has_controls_) {
+    const std::size_t control = control_in(begin, end);
+    if (control < end) return fail(control, "a control character in a string");
+  }
+  raw = text_.substr(begin, end - begin);
+  at_ = end + 1;
+  return true;
+}
+
+std::size_t JsonCursor::control_in(std::size_t begin, std::size_t end) const {
+  const auto first = text_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = text_.begin() + static_cast<std::ptrdiff_t>(end);
+  return static_cast<std::size_t>(
+      std::find_if(first, last, [](char c) { return static_cast<unsigned char>(c) < 0x20; }) -
+      text_.begin());
+}
+
+bool JsonCursor::digits() {
+  if (!is_digit(peek())) return fail(at_, "expected a digit");
+  while (is_digit(peek())) ++at_;
+  return true;
+}
+
+bool JsonCursor::number() {
+  const std::size_t start = at_;
+  if (peek() == '-') ++at_;
+  const bool begins_with_zero = peek() == '0';
+  const std::size_t first_digit = at_;
+  if (!digits()) return false;
+  if (begins_with_zero && at_ > first_digit + 1) return fail(start, "a number with a leading zero");
+  if (peek() == '.') {
+    ++at_;
+    if (!digits()) return false;
+  }
+  if (peek() != 'e' && peek() != 'E') return true;
+  ++at_;
+  if (peek() == '+' || peek() == '-') ++at_;
+  return digits();
+}
+
+bool JsonCursor::scalar(std::string_view& raw) {
+  skip_space();
+  const std::size_t start = at_;
+  if (peek() == '-' || is_digit(peek())) {
+    if (!number()) return false;
+  } else {
+    const std::string_view literal = peek() == 't' ? "true" : peek() == 'f' ? "false" : "null";
+    if (text_.substr(at_, literal.size()) != literal) {
+      const bool is_cut = literal.starts_with(text_.substr(at_));
+      return fail(is_cut ? text_.size() : at_, "expected a value");
+    }
+    at_ += literal.size();
+  }
+  raw = text_.substr(start, at_ - start);
+  return true;
+}
+
+bool JsonCursor::skip() {
+  skip_space();
+  std::string_view ignored;
+  const char first = peek();
+  if (first == '"') return string(ignored);
+  if (first == '{' || first == '[') return skip_nested();
+  return scalar(ignored);
+}
+
+bool JsonCursor::skip_key() {
+  std::string_view key;
+  return string(key) && expect(':', "expected `:`");
+}
+
+// Passes over an object or array; one bit for each open bracket says which it is.
+bool JsonCursor::skip_nested() {
+  std::uint64_t is_object = 0;
+  unsigned depth = 0;
+  for (;;) {
+    skip_space();
+    const char first = peek();
+    bool is_closed = false;
+    if (first == '{' || first == '[') {
+      if (++depth > 64) return fail(at_, "more than 64 levels of nesting");
+      is_object = (is_object << 1U) | (first == '{' ? 1U : 0U);
+      ++at_;
+      skip_space();
+      is_closed = peek() == (first == '{' ? '}' : ']');
+      if (!is_closed) {
+        if (first == '{' && !skip_key()) return false;
+        continue;
+      }
+    } else if (std::string_view ignored; !(first == '"' ? string(ignored) : scalar(ignored))) {
+      return false;
+    }
+    for (;;) {  // behind a value, or at the bracket that closes an empty one
+      if (!is_closed) skip_space();
+      const bool in_object = (is_object & 1U) != 0;
+      if (peek() == (in_object ? '}' : ']')) {
+        ++at_;
+        is_object >>= 1U;
+        if (--depth == 0) return true;
+        is_closed = false;
+        continue;
+      }
+      if (!expect(',', in_object ? "expected `,` or `}`" : "expected `,` or `]`")) return false;
+      if (in_object && !skip_key()) return false;
+      break;
+    }
+  }
+}
+
+bool JsonCursor::end() {
+  skip_space();
+  return at_ == text_.size() || fail(at_, "text behind the end of the document");
+}
+
+}  // namespace remit::trace
