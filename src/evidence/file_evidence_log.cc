@@ -138,15 +138,20 @@ Status FileEvidenceLog::add(const EventBatch& batch, std::string_view now) {
   if (batch.policy_generation != 0 && batch.policy_generation < generation_) {
     return Error{ErrorCode::kFailedPrecondition, "a newer policy was published"};
   }
-  const std::size_t pending_before = pending_.size();
-  const std::uint64_t seq_before = next_seq_;
-  for (const event::Event& event : batch.events) {
-    Status added = add_event(event, now);
-    if (added) continue;
-    pending_.resize(pending_before);
-    next_seq_ = seq_before;
-    return added;
-  }
+  // Undone as well where memory runs out in the middle of a line.
+  struct Undo {
+    FileEvidenceLog& log;
+    std::size_t pending = log.pending_.size();
+    std::uint64_t seq = log.next_seq_;
+    bool is_whole = false;
+    ~Undo() {
+      if (is_whole) return;
+      log.pending_.resize(pending);
+      log.next_seq_ = seq;
+    }
+  } undo{*this};
+  for (const event::Event& event : batch.events) REMIT_TRY(add_event(event, now));
+  undo.is_whole = true;
   return {};
 }
 

@@ -26,21 +26,77 @@ Status remove_if_there(FileSystem& files, const std::string& path) {
   return {};
 }
 
-/// Copies what stands in `from` beyond `offset` to `to`, durably, whatever `to` was before.
+/// The bytes of a file from a place on, piece by piece.
+class Tail {
+ public:
+  Tail(ReadFile& file, std::uint64_t offset) : file_(file), offset_(offset) {}
+
+  /// What follows; empty at the end of the file.
+  Result<std::span<const std::byte>> next() {
+    for (;;) {
+      REMIT_TRY_ASSIGN(const std::size_t got, file_.read(chunk_));
+      const std::uint64_t skip = std::min<std::uint64_t>(got, offset_ - std::min(offset_, at_));
+      at_ += got;
+      if (got == 0 || skip < got) {
+        return std::span<const std::byte>{chunk_}.first(got).subspan(
+            static_cast<std::size_t>(skip));
+      }
+    }
+  }
+
+ private:
+  ReadFile& file_;
+  std::uint64_t offset_;
+  std::uint64_t at_ = 0;
+  std::vector<std::byte> chunk_ = std::vector<std::byte>(std::size_t{64} * 1024);
+};
+
+/// Whether `kept` is there and holds something else than the beginning of what stands in `from`
+/// beyond `offset`. If not, it is what an earlier try copied of it before it was cut short.
+Result<bool> holds_another_tail(FileSystem& files, const std::string& kept, const std::string& from,
+                                std::uint64_t offset) {
+  const auto info = files.info(kept);
+  if (!info && info.error().code == ErrorCode::kNotFound) return false;
+  if (!info) return info.error();
+  if (info->kind != FileInfo::Kind::kFile) return false;  // a pipe would never end
+  REMIT_TRY_ASSIGN(const auto left_file, files.open_read(kept));
+  REMIT_TRY_ASSIGN(const auto right_file, files.open_read(from));
+  Tail left_tail(*left_file, 0);
+  Tail right_tail(*right_file, offset);
+  std::span<const std::byte> right;
+  for (;;) {
+    REMIT_TRY_ASSIGN(std::span<const std::byte> left, left_tail.next());
+    if (left.empty()) return false;
+    while (!left.empty()) {
+      if (right.empty()) {
+        REMIT_TRY_ASSIGN(right, right_tail.next());
+        if (right.empty()) return true;
+      }
+      const std::size_t size = std::min(left.size(), right.size());
+      if (!std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size),
+                      right.begin())) {
+        return true;
+      }
+      left = left.subspan(size);
+      right = right.subspan(size);
+    }
+  }
+}
+
+/// Copies what stands in `from` beyond `offset` to `to`, durably; behind what an earlier recovery,
+/// which died after its cut, has put there.
 Status copy_tail(FileSystem& files, const std::string& from, std::uint64_t offset,
                  const std::string& to) {
+  REMIT_TRY_ASSIGN(const bool is_kept, holds_another_tail(files, to, from, offset));
   REMIT_TRY_ASSIGN(const auto in, files.open_read(from));
   REMIT_TRY_ASSIGN(const auto out, files.open_append(to, OpenMode::kMayCreate));
-  REMIT_TRY(out->truncate(0));
-  std::vector<std::byte> chunk(std::size_t{64} * 1024);
-  for (std::uint64_t at = 0;;) {
-    REMIT_TRY_ASSIGN(const std::size_t got, in->read(chunk));
-    if (got == 0) break;
-    const std::uint64_t skip = std::min<std::uint64_t>(got, offset - std::min(offset, at));
-    REMIT_TRY(out->append(std::span{chunk}.first(got).subspan(static_cast<std::size_t>(skip))));
-    at += got;
+  if (!is_kept) REMIT_TRY(out->truncate(0));
+  Tail tail(*in, offset);
+  for (;;) {
+    REMIT_TRY_ASSIGN(const std::span<const std::byte> bytes, tail.next());
+    if (bytes.empty()) return out->sync();
+    REMIT_TRY(out->append(bytes));
   }
-  return out->sync();
 }
 
 /// Cuts what is torn off the last segment; whether something is, or was by an earlier try.

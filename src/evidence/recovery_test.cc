@@ -258,6 +258,38 @@ TEST(Recovery, CutsATornTailKeepsItAsideAndSaysSo) {
   }
 }
 
+// REQ-EL-031. However often recovery dies, at whichever step, the torn bytes are still there.
+TEST(Recovery, KeepsTheTornTailThroughRecoveriesThatDie) {
+  const std::string tail = "{\"event\":\"tool.req";
+  const testing::FakeClock clock;
+  int deaths = 0;
+  for (std::uint64_t first = 1;; ++first) {
+    bool is_first_dead = false;
+    for (std::uint64_t second = 1;; ++second) {
+      FaultyFileSystem files;
+      write_dead_log(files, 2, tail);
+      const auto dies = [&](std::uint64_t step) {
+        files.fail_at(step, Fault::kCrash);
+        static_cast<void>(recover(files, clock, kRoot));
+        const bool has_died = files.has_failed();
+        files.revive();
+        return has_died;
+      };
+      is_first_dead = dies(first);
+      const bool is_second_dead = dies(second);
+      deaths += (is_first_dead ? 1 : 0) + (is_second_dead ? 1 : 0);
+      ASSERT_TRUE(recover(files, clock, kRoot));
+      const std::string kept =
+          files.read("/evidence/writer-000001/000001.torn", 100'000).value_or("");
+      ASSERT_EQ(kept.substr(0, tail.size()), tail) << "steps " << first << " and " << second;
+      expect_intact(files, true, "after recovery");
+      if (!is_second_dead) break;
+    }
+    if (!is_first_dead) break;
+  }
+  EXPECT_GT(deaths, 100);
+}
+
 // REQ-EL-030, REQ-EL-032.
 TEST(Recovery, SaysOfADeadWriterThatEventsMayBeMissing) {
   FaultyFileSystem files;
