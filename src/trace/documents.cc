@@ -44,7 +44,7 @@ Result<bool> DocumentReader::read_whole(Document& document) {
         file_.read(std::as_writable_bytes(std::span{whole_.get() + size, capacity - size})));
     size += count;
     if (size > max_bytes_) {
-      document = {{}, 0, 1, true};
+      document = {{whole_.get(), max_bytes_}, 0, 1, true};
       return true;
     }
     if (count == 0) break;

@@ -19,7 +19,7 @@ struct Document {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of its first byte in the file
   std::uint64_t number = 0;  ///< of its first line
-  bool over_limit = false;   ///< longer than the limit: passed over, `text` is empty
+  bool over_limit = false;   ///< longer than the limit: `text` is its beginning
 };
 
 /// Reads documents one after the other. Memory is the longest document. Not thread-safe.

@@ -87,8 +87,9 @@ Result<std::size_t> DescriptorFile::read(std::span<std::byte> out) {
   }
 }
 
-EventReader::EventReader(FileSystem& files, const Input& input, event::Decoder& decoder)
-    : files_(files), input_(input), decoder_(decoder) {}
+EventReader::EventReader(FileSystem& files, const Input& input, event::Decoder& decoder,
+                         OnDocument on_document)
+    : files_(files), input_(input), decoder_(decoder), on_document_(std::move(on_document)) {}
 
 Result<Item> EventReader::next() {
   if (source_.empty()) return open_next();
@@ -218,6 +219,7 @@ Result<bool> EventReader::translate_next() {
   if (!found) return false;
   line_ = {{}, document_.offset, document_.number};
   place_ = 0;
+  if (on_document_) on_document_(document_);
   if (document_.over_limit) return true;
   fault_ = translator_->translate(document_.text, translated_);
   translated_.arrange();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,13 +76,19 @@ enum class Item : std::uint8_t {
 /// readers in turn. Nothing is allocated per event in the steady state.
 class EventReader {
  public:
-  /// All three outlive the reader. The input's stream is read and left at its end.
-  EventReader(FileSystem& files, const Input& input, event::Decoder& decoder);
+  /// Sees each document of a form that is translated, as it was written, before its events come.
+  using OnDocument = std::function<void(const Document&)>;
+
+  /// The first three outlive the reader. The input's stream is read and left at its end.
+  EventReader(FileSystem& files, const Input& input, event::Decoder& decoder,
+              OnDocument on_document = {});
 
   /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening,
   /// reading and unpacking, with the file's name.
   Result<Item> next();
 
+  /// Whether the events of the current file are translated: `line` is then ours.
+  [[nodiscard]] bool is_translated() const { return translator_ != nullptr; }
   /// Whether the file that was read last, up to here, holds requests whose decisions its form does
   /// not record.
   [[nodiscard]] bool has_requests_only() const {
@@ -113,6 +120,7 @@ class EventReader {
   FileSystem& files_;
   const Input& input_;
   event::Decoder& decoder_;
+  OnDocument on_document_;
   std::size_t opened_ = 0;  ///< of the stream and the paths
   std::string source_;
   std::unique_ptr<ReadFile> file_;  ///< null while the stream is read

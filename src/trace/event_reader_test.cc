@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,25 @@ TEST_F(FilesOfAnInput, EndTornOnlyInALogAndThereOnlyAtItsEnd) {  // REQ-IN-010, 
             (std::vector<std::string>{"= " + ended, "0 i1", wrong}));
   const std::string alone = write("e", "{");
   EXPECT_EQ(items_of(files_, Input::of_log("log", {whole, alone})).back(), "0- w: cut last line");
+}
+
+TEST(EventReader, ShowsDocumentsAsTheyWereWritten) {  // REQ-RD-013
+  const std::string first = R"({"resourceSpans":[],"x":"\u0073ecret"})";
+  const std::string second = R"({"resourceLogs":[{]})";
+  PosixFileSystem files;
+  const Input input =
+      Input::of_stream("-", std::make_unique<testing::MemoryFile>(first + "\n" + second + "\n"));
+  event::Decoder decoder;
+  std::vector<std::string> seen;
+  EventReader reader(files, input, decoder, [&](const Document& document) {
+    seen.push_back(std::to_string(document.number) + "@" + std::to_string(document.offset) + ":" +
+                   std::string(document.text));
+  });
+  Item item = Item::kSource;
+  while (item != Item::kEnd) item = reader.next().value();
+  EXPECT_TRUE(reader.is_translated());
+  EXPECT_EQ(seen, (std::vector<std::string>{
+                      "1@0:" + first, "2@" + std::to_string(first.size() + 1) + ":" + second}));
 }
 
 }  // namespace
