@@ -29,6 +29,9 @@ inline constexpr std::chrono::milliseconds kEvidenceInterval{50};
 inline constexpr std::size_t kMaxToolNameBytes = 64;
 inline constexpr std::size_t kMaxIdBytes = 256;  ///< run ids, case ids, resource ids we accept
 
+/// Invocations that `remit case from-trace` keeps at once; one that is named is found among more.
+inline constexpr std::size_t kMaxDraftInvocations = 100'000;
+
 /// Policy bundles and configuration.
 inline constexpr std::size_t kMaxConfigBytes = std::size_t{4} * 1024 * 1024;
 /// A small file that is read whole may be a pipe; one that is silent for so long is given up.

@@ -143,6 +143,29 @@ Command baseline_suggest_command() {
           .run = run_baseline_suggest};
 }
 
+Command case_from_trace_command() {
+  return {.path = "case from-trace",
+          .summary = "Turn recorded calls into cases of a manifest",
+          .description =
+              "Prints a manifest with the facts that the trace records: policies, principals, "
+              "resources, approvals, and an entry for each call. What should have been decided is "
+              "left blank, and so is every fact on which the trace contradicts itself. A person "
+              "fills in the blanks; until then remit grade refuses the file.\n\n"
+              "What was decided is not copied: an expectation that is made from the answer tests "
+              "nothing. Read it with remit explain.",
+          .flags = {{.name = "--invocation",
+                     .value_name = "ID",
+                     .help = "only this invocation; all of them by default"},
+                    {.name = "--run-id", .value_name = "ID", .help = "all invocations of this run"},
+                    {.name = "--out",
+                     .value_name = "FILE",
+                     .help = "write to a file, which must not be there yet"}},
+          .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
+          .examples = {{"remit case from-trace evidence --invocation kq3… --out incident.yaml",
+                        "a test that keeps an incident from coming back"}},
+          .run = run_case_from_trace};
+}
+
 Command policy_check_command() {
   return {.path = "policy check",
           .summary = "Check a policy bundle",
@@ -293,6 +316,7 @@ const std::vector<Command>& all_commands() {
       baseline_check_command(),
       baseline_shrink_command(),
       baseline_suggest_command(),
+      case_from_trace_command(),
       policy_check_command(),
       evidence_verify_command(),
       evidence_show_command(),

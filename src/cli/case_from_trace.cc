@@ -1,0 +1,68 @@
+// remit case from-trace: a recorded call as a case of a manifest, its expectation left to a person.
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "grading/case_draft.h"
+
+namespace remit::cli {
+namespace {
+
+std::optional<std::string> given(const Arguments& arguments, std::string_view flag) {
+  if (!arguments.has(flag)) return std::nullopt;
+  return arguments.value(flag);
+}
+
+// A draft that somebody has begun to fill in is never written over.
+int write_new(World& world, const std::string& path, const std::string& text, int exit_code) {
+  if (world.files.info(path)) {
+    complain(world,
+             Error{ErrorCode::kAlreadyExists, "is there already and is not overwritten", path});
+    return kExitUsage;
+  }
+  const Status written = world.files.replace(path, text);
+  if (written) return exit_code;
+  complain(world, written.error());
+  return kExitInternal;
+}
+
+}  // namespace
+
+int run_case_from_trace(const Arguments& arguments, World& world) {
+  if (arguments.has("--invocation") && arguments.has("--run-id")) {
+    complain(world, Error{ErrorCode::kInvalidInput, "give --invocation or --run-id, not both"});
+    return kExitUsage;
+  }
+  Result<grading::Evidence> opened = open_inputs(world, arguments.positionals());
+  if (!opened) {
+    complain(world, opened.error());
+    return kExitBadInput;
+  }
+  int exit_code = kExitOk;
+  for (const grading::Alteration& one : opened->alterations) {
+    exit_code = kExitFailed;
+    complain(world, Error{one.error.code, "the evidence is altered, and its facts with it: " +
+                                              one.error.to_string()});
+  }
+  grading::CaseDraft draft({given(arguments, "--invocation"), given(arguments, "--run-id")});
+  const Status read = for_each_event(
+      world, opened->inputs,
+      [&](const event::Event& event, const trace::Line& /*line*/) { return draft.add(event); },
+      [&](const Error& error) {
+        exit_code = kExitFailed;
+        complain(world, error);
+      });
+  if (!read) {
+    complain(world, read.error());
+    return kExitBadInput;
+  }
+  const Result<std::string> text = draft.text();
+  if (!text) {
+    complain(world, text.error());
+    return kExitFailed;
+  }
+  if (!arguments.has("--out")) return print(world, *text, exit_code);
+  return write_new(world, arguments.value("--out"), *text, exit_code);
+}
+
+}  // namespace remit::cli

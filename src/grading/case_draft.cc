@@ -1,0 +1,242 @@
+// Gathering the facts of recorded calls, and writing them as a manifest with blanks.
+#include "grading/case_draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "grading/blank.h"
+#include "yaml/scalar.h"
+
+namespace remit::grading {
+
+using event::Event;
+using event::EventKind;
+using event::Field;
+
+namespace {
+
+void note(std::vector<std::string>& fact, std::string_view value) {
+  if (value.empty() || std::find(fact.begin(), fact.end(), value) != fact.end()) return;
+  fact.emplace_back(value);
+}
+
+// What is recorded before and after differs where the request comes late: requests count first.
+void note_first(std::vector<std::string>& fact, std::string_view value, bool is_first_request) {
+  if (value.empty()) return;
+  if (is_first_request || fact.empty()) fact.assign(1, std::string(value));
+}
+
+}  // namespace
+
+Status CaseDraft::add(const Event& event) {
+  if (event.kind == EventKind::kPolicyPublished) {
+    note(published_, event.text(Field::kPolicyVersion));
+  } else if (event.kind == EventKind::kRunStarted) {
+    const std::string_view run = event.text(Field::kRunId);
+    if (!selection_.run_id || run.empty() || run == *selection_.run_id) {
+      note(environment_, event.text(Field::kEnvironment));
+    }
+  }
+  if (!event::is_call_event(event.kind)) return {};
+  const std::string id(event.text(Field::kInvocationId));
+  if (selection_.invocation_id && *selection_.invocation_id != id) return {};
+  const auto [found, is_new] = index_.try_emplace(id, calls_.size());
+  if (is_new) {
+    if (calls_.size() == kMaxDraftInvocations) {
+      return Error{ErrorCode::kLimitExceeded,
+                   fmt::format("more than {} invocations; name one of them", kMaxDraftInvocations)};
+    }
+    calls_.emplace_back().id = id;
+  }
+  Call& call = calls_[found->second];
+  take_names(event, call);
+  take_facts(event, call);
+  return {};
+}
+
+void CaseDraft::take_names(const Event& event, Call& call) {
+  const bool is_first_request = event.kind == EventKind::kToolRequest && !call.has_request;
+  call.has_request = call.has_request || is_first_request;
+  note_first(call.run_id, event.text(Field::kRunId), is_first_request);
+  note_first(call.case_id, event.text(Field::kCaseId), is_first_request);
+  note_first(call.tool, event.text(Field::kTool), is_first_request);
+  note_first(call.route, event.text(Field::kRoute), is_first_request);
+  note(call.environment, event.text(Field::kEnvironment));
+}
+
+void CaseDraft::take_facts(const Event& event, Call& call) {
+  const std::string_view principal = event.text(Field::kPrincipalRef);
+  note(call.principal, principal);
+  observe(call, Section::kPrincipal, principal, "state", event.text(Field::kPrincipalState));
+  observe(call, Section::kPrincipal, principal, "class", event.text(Field::kPrincipalClass));
+  observe(call, Section::kPrincipal, principal, "tenant", event.text(Field::kPrincipalTenant));
+  observe(call, Section::kPrincipal, principal, "revision", event.text(Field::kPrincipalRevision));
+  const bool resolves =
+      event.kind == EventKind::kResourceResolved || event.kind == EventKind::kAuthorizationDecision;
+  if (resolves && !event.resource_id_is_null) {
+    const std::string_view resource = event.text(Field::kResourceId);
+    note(call.resource, resource);
+    observe(call, Section::kResource, resource, "type", event.text(Field::kResourceType));
+    observe(call, Section::kResource, resource, "tenant", event.text(Field::kResourceTenant));
+    observe(call, Section::kResource, resource, "source", event.text(Field::kResolutionSource));
+    observe(call, Section::kResource, resource, "revision", event.text(Field::kResolutionRevision));
+  }
+  observe(call, Section::kApproval, event.text(Field::kApprovalId), "state",
+          event.text(Field::kApprovalState));
+  if (event.kind != EventKind::kAuthorizationDecision) return;
+  observe(call, Section::kPolicy, event.text(Field::kPolicyVersion), "digest",
+          event.text(Field::kPolicyDigest));
+}
+
+void CaseDraft::observe(Call& call, Section section, std::string_view name,
+                        std::string_view attribute, std::string_view value) {
+  if (name.empty()) return;
+  if (value.empty()) attribute = {};
+  const bool is_known =
+      std::any_of(call.observations.begin(), call.observations.end(), [&](const Observation& one) {
+        return one.section == section && one.name == name && one.attribute == attribute &&
+               one.value == value;
+      });
+  if (is_known) return;
+  call.observations.push_back({section, std::string(name), attribute, std::string(value)});
+}
+
+bool CaseDraft::is_selected(const Call& call) const {
+  if (!selection_.run_id) return true;
+  return !call.run_id.empty() && call.run_id.front() == *selection_.run_id;
+}
+
+std::vector<CaseDraft::Thing> CaseDraft::things(const std::vector<const Call*>& calls,
+                                                Section section) const {
+  std::vector<Thing> out;
+  std::unordered_map<std::string_view, std::size_t> index;
+  for (const Call* call : calls) {
+    for (const Observation& one : call->observations) {
+      if (one.section != section) continue;
+      const auto [found, is_new] = index.try_emplace(one.name, out.size());
+      if (is_new) out.push_back({one.name, {}});
+      if (one.attribute.empty()) continue;
+      auto& attributes = out[found->second].attributes;
+      auto attribute = std::find_if(attributes.begin(), attributes.end(),
+                                    [&](const auto& each) { return each.first == one.attribute; });
+      if (attribute == attributes.end()) {
+        attributes.emplace_back(one.attribute, Fact{});
+        attribute = std::prev(attributes.end());
+      }
+      note(attribute->second, one.value);
+    }
+  }
+  if (section != Section::kPolicy) return out;
+  const auto place = [&](const Thing& thing) {  // those never published stand last
+    return std::find(published_.begin(), published_.end(), thing.name);
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const Thing& left, const Thing& right) {
+    return place(left) < place(right);
+  });
+  return out;
+}
+
+/// Writes the file, section by section.
+class CaseDraft::Text {
+ public:
+  explicit Text(std::string& out) : out_(out) {}
+
+  void key(std::string_view indent, std::string_view name, std::string_view value) {
+    out_ += fmt::format("{}{}: {}\n", indent, name, yaml::scalar(value));
+  }
+  void blank(std::string_view indent, std::string_view name, std::string_view why) {
+    out_ += fmt::format("{}{}: {}  # {}\n", indent, name, kBlank, why);
+  }
+  /// A fact that the trace agrees on, a blank where it does not, nothing where it says nothing.
+  void fact(std::string_view indent, std::string_view name, const Fact& values) {
+    if (values.size() == 1) key(indent, name, values.front());
+    if (values.size() < 2) return;
+    std::string said;
+    for (std::size_t i = 0; i < values.size() && i < 4; ++i) {
+      said += fmt::format("{}{}", i == 0 ? "" : ", ", quoted(values[i]));
+    }
+    blank(indent, name,
+          fmt::format("the trace says {}{}", said, values.size() > 4 ? " and more" : ""));
+  }
+  void section(std::string_view name, std::string_view key_name, std::string_view required,
+               const std::vector<Thing>& things) {
+    if (things.empty()) return;
+    out_ += fmt::format("{}:\n", name);
+    for (const Thing& thing : things) {
+      key("  - ", key_name, thing.name);
+      bool has_required = required.empty();
+      for (const auto& [attribute, values] : thing.attributes) {
+        fact("    ", attribute, values);
+        has_required = has_required || attribute == required;
+      }
+      if (!has_required) blank("    ", required, "not recorded");
+    }
+  }
+
+ private:
+  std::string& out_;
+};
+
+Result<std::string> CaseDraft::text() const {
+  std::vector<const Call*> calls;
+  std::vector<std::pair<std::string, std::vector<const Call*>>> cases;
+  Fact environment = environment_;
+  for (const Call& call : calls_) {
+    if (!is_selected(call)) continue;
+    calls.push_back(&call);
+    for (const std::string& one : call.environment) note(environment, one);
+    const std::string id = !call.case_id.empty()      ? call.case_id.front()
+                           : selection_.run_id        ? *selection_.run_id
+                           : selection_.invocation_id ? "invocation-" + *selection_.invocation_id
+                                                      : "trace";
+    auto of_case = std::find_if(cases.begin(), cases.end(),
+                                [&](const auto& each) { return each.first == id; });
+    if (of_case == cases.end()) {
+      cases.emplace_back(id, std::vector<const Call*>{});
+      of_case = std::prev(cases.end());
+    }
+    of_case->second.push_back(&call);
+  }
+  if (calls.empty()) return Error{ErrorCode::kNotFound, "no invocation is recorded that fits"};
+
+  std::string out = fmt::format(
+      "# Made of recorded events by remit case from-trace; remit grade refuses it while a {0} is\n"
+      "# left. Facts are what the trace recorded: check them against the fixture, since a wrong\n"
+      "# fact that was recorded is a wrong fact here. What should have been decided is for a\n"
+      "# person to write, from what the policy ought to do and not from what it did. A run that\n"
+      "# mints new ids needs the lines with invocation_id taken out: entries then match by case,\n"
+      "# tool, route and order.\n"
+      "manifest: remit.manifest/1\n",
+      kBlank);
+  Text text(out);
+  text.fact("", "environment", environment);
+  text.section("policies", "version", "", things(calls, Section::kPolicy));
+  text.section("principals", "ref", "", things(calls, Section::kPrincipal));
+  text.section("resources", "id", "type", things(calls, Section::kResource));
+  text.section("approvals", "id", "state", things(calls, Section::kApproval));
+  out += "cases:\n";
+  for (const auto& [id, members] : cases) {
+    text.key("  - ", "id", id);
+    text.blank("    ", "kind",
+               "security: a control is tested and its request must come; task: an agent's requests "
+               "are judged");
+    out += "    expect:\n";
+    for (const Call* call : members) {
+      text.key("      - ", "invocation_id", call->id);
+      text.fact("        ", "tool", call->tool);
+      if (call->tool.empty()) text.blank("        ", "tool", "not recorded");
+      text.fact("        ", "route", call->route);
+      text.fact("        ", "principal", call->principal);
+      text.fact("        ", "resource", call->resource);
+      text.blank("        ", "decision", "allow or deny");
+      text.blank("        ", "reason", "allowed, or why it must be denied: spec/reasons.md");
+      text.blank("        ", "effects", "how many it should have; 0 where it must be denied");
+    }
+  }
+  return out;
+}
+
+}  // namespace remit::grading

@@ -1,0 +1,148 @@
+// Drafts of cases: they are refused as they are, and read once a person has filled them in.
+#include "grading/case_draft.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "grading/blank.h"
+#include "grading/manifest.h"
+
+namespace remit::grading {
+namespace {
+
+using event::Event;
+using event::EventKind;
+using event::Field;
+
+struct Told {
+  EventKind kind;
+  std::vector<std::pair<Field, std::string>> fields;
+};
+
+Result<std::string> draft_of(const std::vector<Told>& events, DraftSelection selection = {}) {
+  CaseDraft draft(std::move(selection));
+  for (const Told& told : events) {
+    Event event;
+    event.kind = told.kind;
+    for (const auto& [field, text] : told.fields) event.set(field, text);
+    REMIT_TRY(draft.add(event));
+  }
+  return draft.text();
+}
+
+std::string filled(std::string text) {
+  const std::pair<std::string, std::string> blanks[] = {
+      {"kind", "task"}, {"decision", "allow"}, {"reason", "allowed"}, {"effects", "1"}};
+  for (const auto& [key, value] : blanks) {
+    const std::string blank = key + ": " + std::string(kBlank);
+    for (std::size_t at = 0; (at = text.find(blank)) != std::string::npos;) {
+      text.replace(at, blank.size(), key + ": " + value);
+    }
+  }
+  return text;
+}
+
+TEST(CaseDraft, IsRefusedUntilAPersonFillsItIn) {  // REQ-MF-031
+  const std::string text =
+      draft_of({{EventKind::kToolRequest,
+                 {{Field::kInvocationId, "i1"}, {Field::kTool, "a"}, {Field::kRoute, "agent"}}},
+                {EventKind::kAuthorizationDecision,
+                 {{Field::kInvocationId, "i1"},
+                  {Field::kDecision, "deny"},
+                  {Field::kReason, "forbidden"},
+                  {Field::kPolicyVersion, "v1"}}}})
+          .value();
+  EXPECT_EQ(parse_manifest(text, "m").errors.size(), 4U);
+  // What was decided does not stand in it.
+  EXPECT_EQ(text.find("forbidden"), std::string::npos);
+  const ManifestParse parsed = parse_manifest(filled(text), "m");
+  ASSERT_TRUE(parsed.manifest.has_value()) << parsed.errors.front().to_string() << text;
+  const Expectation& entry = parsed.manifest->cases.front().expect.front();
+  EXPECT_EQ(entry.invocation_id, "i1");
+  EXPECT_EQ(entry.route, "agent");
+}
+
+TEST(CaseDraft, CarriesAnyTextWhole) {  // REQ-MF-032
+  const std::vector<std::string> hostile = {
+      "a: b",     "# x",          "'",    "\"\\", "- a", "x\ny: z",
+      "\x1b[2J",  "\xe2\x80\xae", "null", "1.5",  "{",   "hmac-sha256:00ff",
+      "\xc3\xa9", "&a",           "*a",   "!t",   "%d",  "@",
+      "`",        "a\tb",         " a "};
+  for (const std::string& name : hostile) {
+    const std::string text = draft_of({{EventKind::kToolRequest,
+                                        {{Field::kInvocationId, name},
+                                         {Field::kTool, name},
+                                         {Field::kCaseId, name},
+                                         {Field::kRoute, name}}},
+                                       {EventKind::kAuthorizationDecision,
+                                        {{Field::kInvocationId, name},
+                                         {Field::kPrincipalRef, name},
+                                         {Field::kPrincipalTenant, name},
+                                         {Field::kPolicyVersion, name},
+                                         {Field::kResourceType, name},
+                                         {Field::kResourceId, name},
+                                         {Field::kEnvironment, name}}}})
+                                 .value();
+    const ManifestParse parsed = parse_manifest(filled(text), "m");
+    ASSERT_TRUE(parsed.manifest.has_value()) << parsed.errors.front().to_string() << text;
+    const Manifest& manifest = *parsed.manifest;
+    EXPECT_EQ(manifest.environment, name);
+    EXPECT_EQ(manifest.policies.front().version, name);
+    EXPECT_EQ(manifest.principals.front().tenant, name);
+    EXPECT_EQ(manifest.resources.front().id, name);
+    EXPECT_EQ(manifest.cases.front().id, name);
+    EXPECT_EQ(manifest.cases.front().expect.front().resource, name);
+    EXPECT_EQ(manifest.cases.front().expect.front().tool, name);
+  }
+}
+
+TEST(CaseDraft, LeavesBlankWhatTheTraceContradicts) {  // REQ-MF-033
+  std::vector<Told> events = {
+      {EventKind::kToolRequest, {{Field::kInvocationId, "i1"}, {Field::kTool, "a"}}}};
+  for (const char* tenant : {"t1", "t2", "t1"}) {
+    events.push_back({EventKind::kAuthorizationDecision,
+                      {{Field::kInvocationId, "i1"},
+                       {Field::kPrincipalRef, "p"},
+                       {Field::kPrincipalTenant, tenant}}});
+  }
+  const std::string text = draft_of(events).value();
+  EXPECT_NE(text.find("tenant: ___  # the trace says \"t1\", \"t2\"\n"), std::string::npos) << text;
+  EXPECT_EQ(parse_manifest(text, "m").errors.size(), 5U);
+}
+
+TEST(CaseDraft, SelectsByInvocationAndByRun) {
+  const std::vector<Told> events = {
+      {EventKind::kExecutorStart, {{Field::kInvocationId, "i1"}, {Field::kRunId, "late"}}},
+      {EventKind::kToolRequest,
+       {{Field::kInvocationId, "i1"}, {Field::kTool, "a"}, {Field::kRunId, "r1"}}},
+      {EventKind::kToolRequest,
+       {{Field::kInvocationId, "i2"}, {Field::kTool, "b"}, {Field::kRunId, "r2"}}}};
+  const auto has = [](const Result<std::string>& text, const char* id) {
+    return text.value().find("invocation_id: " + std::string(id)) != std::string::npos;
+  };
+  EXPECT_TRUE(has(draft_of(events), "i1") && has(draft_of(events), "i2"));
+  EXPECT_FALSE(has(draft_of(events, {.invocation_id = "i2", .run_id = {}}), "i1"));
+  EXPECT_FALSE(has(draft_of(events, {.invocation_id = {}, .run_id = "r1"}), "i2"));
+  EXPECT_TRUE(has(draft_of(events, {.invocation_id = {}, .run_id = "r1"}), "i1"));
+  EXPECT_EQ(draft_of(events, {.invocation_id = {}, .run_id = "late"}).error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST(CaseDraft, KeepsABoundedNumberOfCalls) {
+  CaseDraft draft({});
+  Event event;
+  event.kind = EventKind::kToolRequest;
+  for (std::size_t i = 0; i < kMaxDraftInvocations; ++i) {
+    const std::string id = std::to_string(i);
+    event.set(Field::kInvocationId, std::string_view(id));
+    ASSERT_TRUE(draft.add(event));
+  }
+  event.set(Field::kInvocationId, "one more");
+  EXPECT_EQ(draft.add(event).error().code, ErrorCode::kLimitExceeded);
+}
+
+}  // namespace
+}  // namespace remit::grading
