@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "base/limits.h"
+#include "base/line_splitter.h"
 #include "base/rfc3339.h"
 #include "event/event.h"
 #include "evidence/layout.h"
@@ -118,13 +120,37 @@ Result<bool> cut_torn(FileSystem& files, const std::string& path, const Walked& 
   return true;
 }
 
-std::string lost_line(const Clock& clock, const std::string& writer, std::uint64_t seq, bool torn) {
+/// The run that the events of the log name; empty where they name none, or more than one.
+Result<std::string> only_run(FileSystem& files, const std::string& path, std::uint64_t segments) {
+  std::string run;
+  event::Decoder decoder;
+  event::Event event;
+  for (std::uint64_t number = 1; number <= segments; ++number) {
+    REMIT_TRY_ASSIGN(const auto file, files.open_read(SegmentFiles(path, number).lines));
+    LineSplitter lines(*file, kMaxEventLineBytes);
+    SplitLine line;
+    while (true) {
+      REMIT_TRY_ASSIGN(const bool any, lines.next(line));
+      if (!any) break;
+      if (line.end != LineEnd::kWhole || !decoder.decode(line.text, event)) continue;
+      const std::string_view named = event.text(event::Field::kRunId);
+      if (named.empty() || named == run) continue;
+      if (!run.empty()) return std::string{};
+      run = named;
+    }
+  }
+  return run;
+}
+
+std::string lost_line(const Clock& clock, const std::string& writer, std::uint64_t seq,
+                      const std::string& run, bool torn) {
   const std::string time = format_rfc3339(clock.wall_now());
   event::Event lost;
   lost.kind = event::EventKind::kEvidenceLost;
   lost.set(event::Field::kTime, time);
   lost.set(event::Field::kWriter, writer);
   lost.set(event::Field::kSeq, static_cast<std::int64_t>(seq));
+  lost.set_if_any(event::Field::kRunId, run);
   lost.set(event::Field::kEvents, std::int64_t{-1});
   lost.set(event::Field::kCause, torn ? "torn_tail" : "writer_died");
   std::string line;
@@ -159,7 +185,8 @@ Result<std::optional<Recovered>> recover_one(FileSystem& files, const Clock& clo
   out.torn_bytes = walked.state.torn_bytes;
   out.events = walked.state.events + walked.state.unrooted_lines + 1;
   REMIT_TRY_ASSIGN(const bool torn, cut_torn(files, path, walked));
-  const std::string line = lost_line(clock, walked.state.writer, out.events, torn);
+  REMIT_TRY_ASSIGN(const std::string run, only_run(files, path, walked.end.segment));
+  const std::string line = lost_line(clock, walked.state.writer, out.events, run, torn);
   REMIT_TRY_ASSIGN(LogWriter writer,
                    LogWriter::resume(files, root, std::move(walked), std::move(lock).value()));
   REMIT_TRY(writer.commit(line, RootsKind::kRemade));

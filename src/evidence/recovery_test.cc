@@ -233,6 +233,42 @@ void write_dead_log(FaultyFileSystem& files, int commits, const std::string& tai
   ASSERT_TRUE(lines && (*lines)->append(std::as_bytes(std::span{tail})));
 }
 
+// REQ-EL-032. What is lost belongs to the run of the log, where there can be no doubt which.
+TEST(Recovery, TellsOfWhichRunEventsWereLost) {
+  struct Row {
+    std::vector<std::string> runs;  // of one event each; empty: none
+    std::string told;
+  };
+  for (const Row& row :
+       {Row{{}, ""}, Row{{""}, ""}, Row{{"r1"}, "r1"}, Row{{"", "r1", "", "r1"}, "r1"},
+        Row{{"r1", "r2"}, ""}, Row{{"r1", "r2", "r1"}, ""}, Row{{"\"r\n1"}, "\"r\n1"}}) {
+    FaultyFileSystem files;
+    const testing::FakeClock clock;
+    testing::SeededRandom random(5);
+    // More than one segment.
+    auto log =
+        FileEvidenceLog::open(files, clock, random, {.directory = kRoot, .max_segment_bytes = 300});
+    ASSERT_TRUE(log);
+    for (const std::string& run : row.runs) {
+      Event one = request("i");
+      one.set_if_any(event::Field::kRunId, run);
+      ASSERT_TRUE((*log)->commit({std::vector<Event>{one}, 0}));
+    }
+    files.kill();
+    log->reset();
+    files.revive();
+    ASSERT_TRUE(recover(files, clock, kRoot));
+    const std::vector<std::string> lines = evidence_lines(files, kRoot);
+    ASSERT_EQ(lines.size(), row.runs.size() + 1);
+    event::Decoder decoder;
+    Event lost;
+    const std::string padded = lines.back() + std::string(event::Decoder::kPadding, ' ');
+    ASSERT_TRUE(decoder.decode(std::string_view(padded).substr(0, lines.back().size()), lost));
+    EXPECT_EQ(lost.kind, event::EventKind::kEvidenceLost);
+    EXPECT_EQ(lost.text(event::Field::kRunId), row.told) << row.runs.size();
+  }
+}
+
 // REQ-EL-031, REQ-EL-032.
 TEST(Recovery, CutsATornTailKeepsItAsideAndSaysSo) {
   for (const std::string& tail :
