@@ -43,6 +43,10 @@ struct Assessment {
   std::string_view decision_point = {};           ///< who decided, where it came to a decision
   std::vector<std::string> wrong_arguments = {};  ///< pointers
 
+  /// Until when the handler may be entered (REQ-BD-062). There is a tool once a call may run.
+  [[nodiscard]] MonotonicTime expires() const {
+    return resolved_at + std::chrono::milliseconds{tool->permit_lifetime_ms};
+  }
   /// Shadow where the route or the tool is in shadow mode.
   [[nodiscard]] policy::Mode mode() const;
   /// Whether step 10 answered: what shadow mode relaxes, and nothing else.

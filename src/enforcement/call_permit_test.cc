@@ -129,6 +129,42 @@ TEST(CallPermit, OnTheLastMomentIsNotLate) {
   EXPECT_EQ(world.handler.runs(), 1U);
 }
 
+// REQ-BD-062. The log is slow: what was resolved is too old by the time that the start is durable.
+TEST(CallPermit, MadeLateByTheLogDoesNotRun) {
+  struct Row {
+    const char* name;
+    Duration taken;
+    std::size_t runs;
+    const char* outcome;
+    const char* error_type;
+  };
+  constexpr Duration kLifetime = kPermitLifetime;
+  for (const Row& row : {Row{"in time", kLifetime, 1, "succeeded", ""},
+                         Row{"late", kLifetime + Duration{1}, 0, "failed", "permit_expired"}}) {
+    for (const bool at_once : {false, true}) {
+      SCOPED_TRACE(std::string(row.name) + (at_once ? ", invoke" : ", spend"));
+      World world;
+      std::optional<CallPermit> permit;
+      if (!at_once) permit.emplace(authorized(*world.boundary));
+      world.evidence.on_commit = [&](const evidence::EventBatch&) {
+        world.clock.advance(row.taken);
+        return Status{};
+      };
+      const CallOutcome outcome =
+          at_once ? world.boundary->invoke(World::call(kTool, kArguments), world.handler)
+                  : world.boundary->spend(*std::move(permit), kTool, kArguments, world.handler);
+      ASSERT_NE(std::get_if<HandlerResult>(&outcome), nullptr);
+      EXPECT_EQ(world.handler.runs(), row.runs);
+      const std::vector<json::Value> events = world.evidence.events();
+      EXPECT_FALSE(first_of(events, "executor.start").is_null());
+      const json::Value finish = first_of(events, "executor.finish");
+      EXPECT_EQ(text_of(finish, "outcome"), row.outcome);
+      EXPECT_EQ(text_of(finish, "error_type"), row.error_type);
+      EXPECT_TRUE(first_of(events, "permit.unspent").is_null());
+    }
+  }
+}
+
 TEST(CallPermit, IsRefusedByAnotherPoint) {
   World mine;
   World other;

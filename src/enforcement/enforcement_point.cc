@@ -219,9 +219,16 @@ CallOutcome EnforcementPoint::Impl::run(CallRecord& record, ToolHandler& handler
   granted.stop_ = std::move(stop);
 
   const MonotonicTime before = world.clock.monotonic_now();
-  HandlerResult result = granted.stop_.stop_requested()
-                             ? HandlerResult{.outcome = HandlerOutcome::kCancelled}
-                             : entered(handler, granted);
+  HandlerResult result;
+  if (granted.stop_.stop_requested()) {
+    result.outcome = HandlerOutcome::kCancelled;
+  } else if (before > facts.expires()) {
+    // The log took its time. What was resolved and decided may no longer hold, and the start is
+    // recorded already: its finish says that nothing was done.
+    result = {.outcome = HandlerOutcome::kFailed, .error_type = "permit_expired"};
+  } else {
+    result = entered(handler, granted);
+  }
   const Duration taken = world.clock.monotonic_now() - before;
   const Event finish = record.finish(
       granted.resources_.front(), outcome_name(result.outcome), recorded_error_type(result),
@@ -301,11 +308,8 @@ AuthorizeOutcome EnforcementPoint::authorize(const access::ProposedCall& call) {
       record, StartCommit::kLater,
       [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now); });
   if (denial) return *std::move(denial);
-  const Assessment& facts = record.assessment();
-  const MonotonicTime expires =
-      facts.resolved_at + std::chrono::milliseconds{facts.tool->permit_lifetime_ms};
   auto permit = std::make_shared<PermitState>(
-      PermitState{.record = std::move(record), .expires = expires, .home = impl_->permits});
+      PermitState{.record = std::move(record), .home = impl_->permits});
   impl_->permits->add(permit);
   return CallPermit{std::move(permit)};
 }
@@ -322,7 +326,9 @@ CallOutcome EnforcementPoint::spend(CallPermit permit, std::string_view tool,
   if (const Status same = impl_->covers(state, tool, arguments_json); !same) {
     return refused_permit(id, Retry::kNever, same.error().to_string());
   }
-  if (impl_->world.clock.monotonic_now() > state.expires) {
+  // Looked at again by `run`, once the start is durable: here it saves a start that comes to
+  // nothing.
+  if (impl_->world.clock.monotonic_now() > state.record.assessment().expires()) {
     return refused_permit(id, Retry::kLater, "the permit has expired");
   }
   const std::string now = format_rfc3339(impl_->world.clock.wall_now());

@@ -193,7 +193,8 @@ class EnforcementPoint {
   /// a crash the log may hold a start without its finish, which is what is known then: the outcome
   /// is unknown. The same may stand there after a commit that failed, whose bytes may have reached
   /// the disk although the handler was not entered. If `stop` was asked for before the handler is
-  /// entered, it is not entered and the finish is `cancelled`.
+  /// entered, it is not entered and the finish is `cancelled`. If the log took longer than a permit
+  /// lasts, it is not entered either: `failed` with the error type `permit_expired`, no payload.
   CallOutcome invoke(const access::ProposedCall& call, ToolHandler& handler,
                      std::stop_token stop = {});
 
@@ -206,7 +207,8 @@ class EnforcementPoint {
   /// permit was given for, if the permit is spent, late, or another enforcement point's, the
   /// handler is not reached, the code is `permit_refused` and what the log gets is
   /// `permit.unspent`. So it is when a newer policy was published in between, with the reason
-  /// `policy_unavailable`: ask anew.
+  /// `policy_unavailable`: ask anew. One that becomes late while its start is made durable ends as
+  /// in `invoke`.
   CallOutcome spend(CallPermit permit, std::string_view tool, std::string_view arguments_json,
                     ToolHandler& handler, std::stop_token stop = {});
 

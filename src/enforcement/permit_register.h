@@ -18,7 +18,6 @@ class PermitRegister;
 /// What a CallPermit stands for.
 struct PermitState {
   CallRecord record;
-  MonotonicTime expires;
   std::shared_ptr<PermitRegister> home;
 };
 

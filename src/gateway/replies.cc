@@ -47,6 +47,9 @@ Failure failure_of(AnswerKind kind) {
     case AnswerKind::kChanged:
       return {HandlerOutcome::kFailed, "tools_changed", "later",
               "The tool's server is changing its tools. Nothing was done."};
+    case AnswerKind::kLate:
+      return {HandlerOutcome::kFailed, "permit_expired", "later",
+              "The call could not be recorded in time. Nothing was done."};
     case AnswerKind::kMalformed:
       return {HandlerOutcome::kUnknown, "malformed_answer", "never",
               "The tool's server gave no valid answer. The call may have had its effect."};

@@ -347,9 +347,10 @@ void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
     auto& result = std::get<enforcement::HandlerResult>(outcome);
     if (result.payload.empty()) {
       // The handler was not entered, or an exception left it.
-      const bool is_cancelled = result.outcome == enforcement::HandlerOutcome::kCancelled;
-      result = handler_result(
-          {.kind = is_cancelled ? AnswerKind::kCancelled : AnswerKind::kMalformed}, form);
+      AnswerKind kind = AnswerKind::kMalformed;
+      if (result.outcome == enforcement::HandlerOutcome::kCancelled) kind = AnswerKind::kCancelled;
+      if (result.outcome == enforcement::HandlerOutcome::kFailed) kind = AnswerKind::kLate;
+      result = handler_result({.kind = kind}, form);
     }
     line = payload_line(call->id, result.payload);
   }

@@ -32,6 +32,7 @@ Error unavailable(const Answer& answer, std::string_view method) {
       break;
     case AnswerKind::kChanged:
     case AnswerKind::kUnreachable:
+    case AnswerKind::kLate:
     case AnswerKind::kEnded:
     case AnswerKind::kResult:
       what = "ended before it answered";

@@ -31,6 +31,7 @@ enum class AnswerKind : std::uint8_t {
   kMalformed,    ///< an answer came, but not one of this protocol
   kChanged,      ///< the request was not sent: the server changed its tools
   kUnreachable,  ///< the request was never sent
+  kLate,         ///< likewise: the record of the call was too long in coming
   kError,        ///< a JSON-RPC error
   kResult,       ///< a result of the method's shape
 };
