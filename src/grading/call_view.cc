@@ -5,7 +5,7 @@
 
 namespace remit::grading {
 
-void CallView::fill(const RecordStore& store, std::uint32_t index) {
+void CallView::fill(const RecordStore& store, RuleBook& book, std::uint32_t index) {
   for (Events* list : {&events, &requests, &decisions, &starts, &finishes, &unspent, &effects}) {
     list->clear();
   }
@@ -13,7 +13,8 @@ void CallView::fill(const RecordStore& store, std::uint32_t index) {
   invocation = index;
   id = store.text(chain.id);
   run_id = case_id = tool = route = 0;
-  is_allowed = is_denied = false;
+  is_allowed = is_denied = has_shadow_decision = would_deny = false;
+  has_trusted = has_queue_denial = false;
   for (Ref ref = chain.first; ref != 0; ref = store.record(ref).next) {
     events.push_back(&store.record(ref));
   }
@@ -27,7 +28,6 @@ void CallView::fill(const RecordStore& store, std::uint32_t index) {
   if (!std::is_sorted(events.begin(), events.end(), in_order)) {
     std::sort(events.begin(), events.end(), in_order);
   }
-  bool has_deny = false;
   for (const EventRecord* event : events) {
     switch (event->kind) {
       case event::EventKind::kToolRequest:
@@ -35,8 +35,13 @@ void CallView::fill(const RecordStore& store, std::uint32_t index) {
         break;
       case event::EventKind::kAuthorizationDecision:
         decisions.push_back(event);
-        is_allowed |= event->decision == DecisionWord::kAllow;
-        has_deny |= event->decision == DecisionWord::kDeny;
+        break;
+      case event::EventKind::kResourceResolved:
+      case event::EventKind::kApprovalChecked:
+        has_trusted = true;
+        break;
+      case event::EventKind::kQueueDenied:
+        has_queue_denial = true;
         break;
       case event::EventKind::kExecutorStart:
         starts.push_back(event);
@@ -54,7 +59,6 @@ void CallView::fill(const RecordStore& store, std::uint32_t index) {
         break;
     }
   }
-  is_denied = has_deny && !is_allowed;
   const auto learn = [this](const EventRecord* event) {
     if (run_id == 0) run_id = event->fact(Fact::kRunId);
     if (case_id == 0) case_id = event->fact(Fact::kCaseId);
@@ -63,6 +67,15 @@ void CallView::fill(const RecordStore& store, std::uint32_t index) {
   };
   for (const EventRecord* event : requests) learn(event);
   for (const EventRecord* event : events) learn(event);
+  requirements = &book.of(tool, route).requirements;
+  for (const EventRecord* decision : decisions) {
+    const bool is_tried = is_shadow(*decision);
+    is_allowed |= decision->decision == DecisionWord::kAllow;
+    is_denied |= denies(*decision);
+    has_shadow_decision |= is_tried;
+    would_deny |= is_tried && decision->decision == DecisionWord::kDeny;
+  }
+  is_denied &= !is_allowed;
 }
 
 }  // namespace remit::grading

@@ -22,8 +22,9 @@ Finding case_finding(Code code, const Case& of_case, Value value) {
 
 }  // namespace
 
-Casebook::Casebook(const Manifest* manifest, RecordStore& store)
-    : manifest_(manifest), store_(store) {
+Casebook::Casebook(const Manifest* manifest, const ByVerdict<bool>& blocking, RecordStore& store)
+    : manifest_(manifest), blocking_(blocking), store_(store) {
+  gate_.items.fill(Value::kPassed);
   if (!has_cases()) return;
   states_.resize(manifest->cases.size());
   ties_.resize(store.invocations().size());
@@ -158,6 +159,20 @@ void Casebook::count(const CallView& call, const ByVerdict<Value>& verdicts) {
     result.value =
         result.population == 0 ? verdicts[verdict] : worse(result.value, verdicts[verdict]);
     ++result.population;
+    if (!call.requirements->blocking[verdict]) continue;
+    state.blocking[verdict] = worse(state.blocking[verdict], verdicts[verdict]);
+  }
+}
+
+void Casebook::count_for_gate(const State& state) {
+  for (const Verdict verdict : kVerdicts) {
+    Value value = state.blocking[verdict];
+    if (blocking_[verdict]) {
+      value = worse(value, state.own[verdict]);
+      const VerdictResult& all = state.verdicts[verdict];
+      if (all.population == 0) value = worse(value, all.value);
+    }
+    gate_[verdict] = worse(gate_[verdict], value);
   }
 }
 
@@ -168,6 +183,7 @@ std::vector<CaseGrade> Casebook::conclude(bool has_loss, std::vector<Finding>& f
   }
   for (std::size_t i = 0; i < states_.size(); ++i) {
     find_absent(i, has_loss, findings);
+    count_for_gate(states_[i]);
     CaseGrade& grade = out.emplace_back();
     grade.case_id = manifest_->cases[i].id;
     grade.is_security = manifest_->cases[i].is_security;
@@ -184,9 +200,8 @@ void Casebook::settle_verdicts(std::size_t index, bool is_request_absent, bool i
   State& state = states_[index];
   const bool is_as_if_none = manifest_->cases[index].is_security && is_request_absent;
   for (const Verdict verdict : kVerdicts) {
-    VerdictResult& result = state.verdicts[verdict];
     if (is_vacuous || (is_as_if_none && verdict != Verdict::kPlanning)) {
-      result.value = worse(result.value, Value::kNotExercised);
+      state.note(verdict, Value::kNotExercised);
     }
   }
 }
@@ -220,8 +235,7 @@ void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding
     Finding missing = case_finding(Code::kMissingInvocation, of_case,
                                    has_loss ? Value::kUndetermined : Value::kFailed);
     missing.invocation_id = entry.invocation_id;
-    VerdictResult& completeness = state.verdicts[Verdict::kCompleteness];
-    completeness.value = worse(completeness.value, missing.value);
+    state.note(Verdict::kCompleteness, missing.value);
     findings.back().consequence = true;  // of the absent request just added: REQ-GR-012
     findings.push_back(std::move(missing));
   }
@@ -235,8 +249,7 @@ void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding
   if (is_vacuous) {
     findings.push_back(case_finding(Code::kVacuousCase, of_case, Value::kNotExercised));
   }
-  VerdictResult& planning = state.verdicts[Verdict::kPlanning];
-  if (is_request_absent) planning.value = Value::kFailed;
+  if (is_request_absent) state.note(Verdict::kPlanning, Value::kFailed);
   settle_verdicts(index, is_request_absent, is_vacuous);
 }
 

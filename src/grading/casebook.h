@@ -18,8 +18,9 @@ namespace remit::grading {
 /// The cases of one manifest beside the invocations of one run. Not thread-safe.
 class Casebook {
  public:
-  /// `manifest` may be null: then nothing belongs to a case. Both outlive this.
-  Casebook(const Manifest* manifest, RecordStore& store);
+  /// `manifest` may be null: then nothing belongs to a case. `blocking` are the verdicts that block
+  /// by the contract. Manifest and store outlive this.
+  Casebook(const Manifest* manifest, const ByVerdict<bool>& blocking, RecordStore& store);
 
   /// Ties an invocation to its case (REQ-MF-011). Once for each.
   void enter(const CallView& call);
@@ -35,6 +36,9 @@ class Casebook {
   void count(const CallView& call, const ByVerdict<Value>& verdicts);
   /// Appends findings of what is absent from cases, and grades them in the order of the manifest.
   std::vector<CaseGrade> conclude(bool has_loss, std::vector<Finding>& findings);
+
+  /// The worst of what blocks of a verdict, over the cases (REQ-GR-005). After `conclude`.
+  [[nodiscard]] Value gate_value(Verdict verdict) const { return gate_[verdict]; }
 
   /// Invocations that two or more cases claim by the run's id, which therefore belong to none.
   [[nodiscard]] std::uint64_t ambiguous() const { return ambiguous_; }
@@ -55,6 +59,14 @@ class Casebook {
     std::vector<std::uint32_t> entries;  ///< by entry: its invocation, or kNone
     std::vector<Ref> requested;          ///< tools of all requests
     ByVerdict<VerdictResult> verdicts;
+    ByVerdict<Value> blocking;  ///< of those invocations for which the verdict blocks
+    ByVerdict<Value> own;       ///< of the case, whatever came of it
+    State() { blocking.items.fill(Value::kPassed), own.items.fill(Value::kPassed); }
+    /// Something of the case itself, which no invocation shows.
+    void note(Verdict verdict, Value value) {
+      verdicts[verdict].value = worse(verdicts[verdict].value, value);
+      own[verdict] = worse(own[verdict], value);
+    }
   };
   struct Tie {
     std::uint32_t of_case = kNone;
@@ -67,8 +79,11 @@ class Casebook {
   [[nodiscard]] bool is_as_named(const Expectation& entry, const Member& member) const;
   void find_absent(std::size_t index, bool has_loss, std::vector<Finding>& findings);
   void settle_verdicts(std::size_t index, bool is_request_absent, bool is_vacuous);
+  void count_for_gate(const State& state);
 
   const Manifest* manifest_;
+  ByVerdict<bool> blocking_;
+  ByVerdict<Value> gate_;
   RecordStore& store_;
   std::vector<State> states_;
   std::vector<Tie> ties_;  // by invocation

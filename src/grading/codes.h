@@ -46,9 +46,18 @@ enum class Code : std::uint8_t {
   kMissingRequest,
   kMissingDecision,
   kMissingPolicyVersion,
+  kMissingField,
+  kUnrecordedFact,
   kReusedInvocationId,
   kMissingRunFinished,
   kVacuousCase,
+  kCanaryLeak,
+  kFieldNotAllowed,
+  kWrongEnvironment,
+  kStalePrincipal,
+  kStaleResource,
+  kWrongApprovalState,
+  kStaleApprovalAccepted,
   kMultipleDecisions,
   kDecisionBeforeRequest,
   kDecisionForOtherCall,
@@ -76,7 +85,7 @@ enum class Code : std::uint8_t {
   kExpectedRequestAbsent,
   kUnexpectedInvocation,
 };
-inline constexpr std::size_t kCodeCount = 39;
+inline constexpr std::size_t kCodeCount = 48;
 
 /// What a code says of every finding that carries it.
 struct CodeInfo {

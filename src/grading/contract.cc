@@ -1,14 +1,133 @@
-// The built-in contract.
+// The built-in contracts, and how the rules of a contract come together.
 #include "grading/contract.h"
 
+#include <algorithm>
+
 namespace remit::grading {
+namespace {
+
+bool is_prefix(std::string_view pattern) {
+  return !pattern.empty() && pattern.back() == '*';
+}
+
+std::string_view prefix_of(std::string_view pattern) {
+  return pattern.substr(0, pattern.size() - 1);
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  return is_prefix(pattern) ? name.starts_with(prefix_of(pattern)) : name == pattern;
+}
+
+// Whether every name that `narrow` stands for is one that `wide` stands for.
+bool covers(std::string_view wide, std::string_view narrow) {
+  if (!is_prefix(narrow)) return matches(wide, narrow);
+  return is_prefix(wide) && prefix_of(narrow).starts_with(prefix_of(wide));
+}
+
+template <class T>
+void set_if_any(T& out, const std::optional<T>& value) {
+  if (value) out = *value;
+}
+
+}  // namespace
+
+void Changes::apply(Requirements& out) const {
+  set_if_any(out.request, request);
+  set_if_any(out.decision, decision);
+  set_if_any(out.start_on_allow, start_on_allow);
+  set_if_any(out.start_on_deny, start_on_deny);
+  set_if_any(out.finish_on_allow, finish_on_allow);
+  set_if_any(out.finish_on_deny, finish_on_deny);
+  set_if_any(out.order, order);
+  out.is_governed |= adds_governed;
+  set_if_any(out.needs_decision_per_attempt, needs_decision_per_attempt);
+  for (const auto& [kind, fields] : required_fields) {
+    out.required_fields[static_cast<std::size_t>(kind)] = fields;
+  }
+  if (reasons) out.reasons = reasons;
+  set_if_any(out.expects_shadow, expects_shadow);
+  for (const Verdict verdict : kVerdicts) set_if_any(out.blocking[verdict], blocking[verdict]);
+}
+
+bool Changes::are_covered_by(const Changes& later) const {
+  const auto covered = [](const auto& mine, const auto& theirs) { return !mine || theirs; };
+  for (const auto& [kind, fields] : required_fields) {
+    if (!later.required_fields.contains(kind)) return false;
+  }
+  for (const Verdict verdict : kVerdicts) {
+    if (!covered(blocking[verdict], later.blocking[verdict])) return false;
+  }
+  return covered(request, later.request) && covered(decision, later.decision) &&
+         covered(start_on_allow, later.start_on_allow) &&
+         covered(start_on_deny, later.start_on_deny) &&
+         covered(finish_on_allow, later.finish_on_allow) &&
+         covered(finish_on_deny, later.finish_on_deny) && covered(order, later.order) &&
+         (!adds_governed || later.adds_governed) &&
+         covered(needs_decision_per_attempt, later.needs_decision_per_attempt) &&
+         covered(reasons, later.reasons) && covered(expects_shadow, later.expects_shadow);
+}
+
+bool Names::contain(std::string_view name) const {
+  if (!patterns) return true;
+  if (name.empty()) return false;
+  return std::any_of(patterns->begin(), patterns->end(),
+                     [&](const std::string& pattern) { return matches(pattern, name); });
+}
+
+bool Names::cover(const Names& other) const {
+  if (!patterns) return true;
+  if (!other.patterns) return false;
+  return std::all_of(other.patterns->begin(), other.patterns->end(), [&](const auto& narrow) {
+    return std::any_of(patterns->begin(), patterns->end(),
+                       [&](const std::string& wide) { return covers(wide, narrow); });
+  });
+}
+
+Requirements Contract::requirements(std::string_view tool, std::string_view route) const {
+  Requirements out = base;
+  for (const Rule& rule : rules) {
+    if (rule.is_for(tool, route)) rule.changes.apply(out);
+  }
+  return out;
+}
+
+ByVerdict<bool> Contract::ever_blocking() const {
+  ByVerdict<bool> out = base.blocking;
+  for (const Rule& rule : rules) {
+    for (const Verdict verdict : kVerdicts) {
+      out[verdict] = out[verdict] || rule.changes.blocking[verdict].value_or(false);
+    }
+  }
+  return out;
+}
 
 Contract sequential_contract() {
+  constexpr Bounds kOne = {1, 1};
+  constexpr Bounds kNone = {0, 0};
   Contract contract;
   contract.name = "sequential";
-  contract.blocking[Verdict::kEnforcement] = true;
-  contract.blocking[Verdict::kExecution] = true;
-  contract.blocking[Verdict::kCompleteness] = true;
+  contract.extends = "sequential";
+  Requirements& base = contract.base;
+  base.request = base.decision = base.start_on_allow = base.finish_on_allow.number = kOne;
+  base.start_on_deny = base.finish_on_deny.number = kNone;
+  base.order = {true, true, true};
+  base.is_governed = true;
+  base.blocking[Verdict::kEnforcement] = true;
+  base.blocking[Verdict::kExecution] = true;
+  base.blocking[Verdict::kCompleteness] = true;
+  return contract;
+}
+
+std::optional<Contract> built_in_contract(std::string_view name) {
+  const bool is_queued = name == "queued";
+  Contract contract = sequential_contract();
+  if (name == contract.name) return contract;
+  if (!is_queued && name != "fan_out") return std::nullopt;
+  contract.name = contract.extends = name;
+  contract.base.decision = {1, std::nullopt};
+  contract.base.start_on_allow = {};
+  contract.base.finish_on_allow = {{}, true};
+  contract.base.needs_decision_per_attempt = is_queued;
   return contract;
 }
 

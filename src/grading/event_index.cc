@@ -6,21 +6,20 @@
 namespace remit::grading {
 namespace {
 
-constexpr std::array<Fact, 4> kFacts = {Fact::kTool, Fact::kResourceType, Fact::kResourceId,
-                                        Fact::kArgsDigest};
+/// Those of `kCallFacts` that agree where one side records nothing, by their bits.
+constexpr std::array<Fact, 6> kFacts = {Fact::kTool,       Fact::kResourceType,
+                                        Fact::kResourceId, Fact::kArgsDigest,
+                                        Fact::kAction,     Fact::kResourceTenant};
+constexpr std::size_t kFurtherPart = 6;
+constexpr std::size_t kAttemptPart = 7;
 constexpr std::array<unsigned, 3> kWords = {kAllowWord, kDenyWord, kOtherWord};
-constexpr std::size_t kIdPart = 4;
-constexpr std::size_t kWordPart = 5;
-
-unsigned word_bit(const EventRecord& event) {
-  if (event.decision == DecisionWord::kAllow) return kAllowWord;
-  return event.decision == DecisionWord::kDeny ? kDenyWord : kOtherWord;
-}
+constexpr std::size_t kIdPart = 8;
+constexpr std::size_t kWordPart = 9;
 
 template <class Key>
 unsigned recorded_facts(const Key& key) {
   unsigned out = 0;
-  for (std::size_t i = 0; i < kFacts.size(); ++i) out |= key[i] != 0 ? 1U << i : 0U;
+  for (std::size_t i = 0; i < kIdPart; ++i) out |= key[i] != 0 ? 1U << i : 0U;
   return out;
 }
 
@@ -52,8 +51,9 @@ Range range_of_writer(const RecordStore& store, const Events& events, std::uint3
           static_cast<std::size_t>(to - events.begin())};
 }
 
-void EventIndex::reset(const Events& events) {
+void EventIndex::reset(const Events& events, bool expects_shadow) {
   events_ = &events;
+  expects_shadow_ = expects_shadow;
   if (!is_built_) return;
   is_built_ = false;
   texts_.clear();
@@ -61,6 +61,18 @@ void EventIndex::reset(const Events& events) {
   for (Table& positions : recording_) positions.clear();
   tables_.clear();
   firsts_.clear();
+}
+
+unsigned EventIndex::word_bit(const EventRecord& event) const {
+  if (event.decision == DecisionWord::kAllow || (event.is_shadow && expects_shadow_)) {
+    return kAllowWord;
+  }
+  return event.decision == DecisionWord::kDeny ? kDenyWord : kOtherWord;
+}
+
+bool EventIndex::agree_on_further(const EventRecord& event, const EventRecord& by) const {
+  return !by.has(Fact::kFurtherResources) || store_.text(event.fact(Fact::kFurtherResources)) ==
+                                                 store_.text(by.fact(Fact::kFurtherResources));
 }
 
 bool EventIndex::matches(const Sought& sought, const EventRecord& event) const {
@@ -73,21 +85,24 @@ bool EventIndex::matches(const Sought& sought, const EventRecord& event) const {
     const bool is_compared = (sought.facts >> i & 1U) != 0;
     if (is_compared && !store_.agree(event, *sought.by, kFacts[i])) return false;
   }
-  return true;
+  if ((sought.facts & kAttemptFact) != 0 && event.number() != sought.by->number()) return false;
+  return (sought.facts & kFurtherFact) == 0 || agree_on_further(event, *sought.by);
 }
 
 void EventIndex::build() {
   if (is_built_) return;
   is_built_ = true;
   for (const EventRecord* event : *events_) {
-    for (const Fact fact : {Fact::kResourceId, Fact::kArgsDigest, Fact::kDecisionId}) {
+    for (const Fact fact :
+         {Fact::kResourceId, Fact::kArgsDigest, Fact::kDecisionId, Fact::kFurtherResources}) {
       if (event->fact(fact) != 0) texts_.push_back(store_.text(event->fact(fact)));
     }
   }
   std::sort(texts_.begin(), texts_.end());
   texts_.erase(std::unique(texts_.begin(), texts_.end()), texts_.end());
   for (const EventRecord* event : *events_) {
-    const Key key = key_of(*event);
+    Key key = key_of(*event);
+    if (key[kFurtherPart] == 0) key[kFurtherPart] = kEmptyList;
     recording_[recorded_facts(key)].push_back(static_cast<std::uint32_t>(keys_.size()));
     keys_.push_back(key);
   }
@@ -106,6 +121,8 @@ EventIndex::Key EventIndex::key_of(const EventRecord& event) const {
   };
   Key key{};
   for (std::size_t i = 0; i < kFacts.size(); ++i) key[i] = part(kFacts[i]);
+  key[kFurtherPart] = part(Fact::kFurtherResources);
+  key[kAttemptPart] = static_cast<std::uint64_t>(event.number());
   key[kIdPart] = part(Fact::kDecisionId);
   key[kWordPart] = word_bit(event);
   return key;
@@ -202,11 +219,11 @@ std::size_t EventIndex::last(const Sought& sought, Range range) {
   return best;
 }
 
-std::size_t EventIndex::first_cited_of_other_call(const EventRecord& by) {
+std::size_t EventIndex::first_cited_that_differs(const EventRecord& by, unsigned facts) {
   if (is_small()) {
     for (std::size_t at = 0; at < events_->size(); ++at) {
       const EventRecord& event = *(*events_)[at];
-      if (matches({&by, 0, true}, event) && !matches({&by, kCallFacts}, event)) return at;
+      if (matches({&by, 0, true}, event) && !matches({&by, facts}, event)) return at;
     }
     return kNone;
   }
@@ -216,7 +233,7 @@ std::size_t EventIndex::first_cited_of_other_call(const EventRecord& by) {
   if (key[kIdPart] == kUnheard) return best;
   for (unsigned recorded = 0; recorded < recording_.size(); ++recorded) {
     if (recording_[recorded].empty()) continue;
-    const unsigned parts = recorded & recorded_facts(key);
+    const unsigned parts = recorded & recorded_facts(key) & facts;
     const auto [first, other] = firsts(recorded, parts)[key[kIdPart]];
     if (first == kUnheard) continue;
     const bool is_first_of_call = compare(keys_[first], key, parts) == 0;

@@ -107,6 +107,7 @@ struct Population {
   std::uint64_t finished = 0;        ///< invocations with an `executor.finish`
   std::uint64_t ignored_fields = 0;  ///< unknown fields that were passed over
   std::uint64_t ignored_events = 0;  ///< events whose name starts with `x.`
+  std::uint64_t would_deny = 0;      ///< invocations with a deny that was only tried (REQ-GR-062)
   std::uint64_t repeats = 0;         ///< lines that came again with the same bytes
 
   friend bool operator==(const Population&, const Population&) = default;

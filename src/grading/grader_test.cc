@@ -363,7 +363,7 @@ TEST(Grader, SaysWhereEachLineStands) {
   EXPECT_EQ(places, (std::vector<std::string>{
                         "malformed_event b.jsonl:4 147+2", "sequence_gap b.jsonl:2 1+66",
                         "start_without_allow b.jsonl:3 69+68", "missing_decision b.jsonl:2 1+66",
-                        "missing_run_finished b.jsonl:3 69+68"}));
+                        "missing_field b.jsonl:2 1+66", "missing_run_finished b.jsonl:3 69+68"}));
 }
 
 }  // namespace

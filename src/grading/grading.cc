@@ -12,7 +12,9 @@
 
 #include "grading/casebook.h"
 #include "grading/judge.h"
+#include "grading/pinned_facts.h"
 #include "grading/record_store.h"
+#include "grading/rule_book.h"
 #include "grading/run_facts.h"
 #include "grading/scope.h"
 
@@ -45,17 +47,49 @@ bool stands_first(const Finding& left, const Finding& right) {
                                       });
 }
 
+/// Verdicts of invocations, and of those alone for which a verdict blocks (REQ-GR-005).
+struct Tally {
+  ByVerdict<VerdictResult> all, blocking;
+
+  Tally() {
+    for (const Verdict verdict : kVerdicts) {
+      all[verdict].value = blocking[verdict].value = Value::kPassed;
+    }
+  }
+  /// Every invocation is in the populations; those of cases have their values there.
+  void count(const Requirements& requirements, const ByVerdict<Value>& verdicts, bool is_of_case) {
+    for (const Verdict verdict : kVerdicts) {
+      if (verdicts[verdict] == Value::kNotExercised) continue;
+      const auto add_to = [&](VerdictResult& result) {
+        ++result.population;
+        if (!is_of_case) result.value = worse(result.value, verdicts[verdict]);
+      };
+      add_to(all[verdict]);
+      if (requirements.blocking[verdict]) add_to(blocking[verdict]);
+    }
+  }
+};
+
 // Counts an invocation that ended on the path without violations, in a run where nothing else can
 // be held against it; false for any other.
-bool count_plain(Stage stage, Population& population, ByVerdict<VerdictResult>& results) {
-  if (stage != Stage::kFinished && stage != Stage::kDenied) return false;
-  const std::uint64_t has_run = stage == Stage::kFinished ? 1U : 0U;
-  population.allowed += has_run;
-  population.denied += 1U - has_run;
-  population.started += has_run;
-  population.finished += has_run;
+bool count_plain(const RecordStore& store, const Invocation& call, RuleBook& book,
+                 Population& population, Tally& tally) {
+  if (call.stage != Stage::kFinished && call.stage != Stage::kDenied) return false;
+  const EventRecord& request = store.record(call.first);
+  const Ref route = request.fact(Fact::kRoute);
+  if (call.has_route && route == 0) return false;  // another event says by which it came
+  const Resolved& rules = book.of(request.fact(Fact::kTool), route);
+  const bool has_run = call.stage == Stage::kFinished;
+  if (!(has_run ? rules.admits_finished : rules.admits_denied)) return false;
+  const std::uint64_t runs = has_run ? 1U : 0U;
+  population.allowed += runs;
+  population.denied += 1U - runs;
+  population.started += runs;
+  population.finished += runs;
   for (const Verdict verdict : kVerdicts) {
-    if (verdict != Verdict::kPlanning) ++results[verdict].population;
+    if (verdict == Verdict::kPlanning) continue;
+    ++tally.all[verdict].population;
+    if (rules.requirements.blocking[verdict]) ++tally.blocking[verdict].population;
   }
   return true;
 }
@@ -70,7 +104,10 @@ struct Grader::State {
   void find_repeats();
   void find_missing_ids(bool has_loss);
   void judge_all(Grade& grade);
-  void conclude(Grade& grade, const ByVerdict<VerdictResult>& outside);
+  void find_in_environment(const PinnedFacts& pinned);
+  void conclude(Grade& grade, const Tally& tally, const Casebook& cases);
+  Value gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const;
+  bool is_of_run(const Finding& finding) const;
   void list(Grade& grade);
 
   Criteria criteria;
@@ -195,30 +232,59 @@ void Grader::State::find_missing_ids(bool has_loss) {
   }
 }
 
+// What each `run.started` says that the run was judged in (REQ-GR-126).
+void Grader::State::find_in_environment(const PinnedFacts& pinned) {
+  for (std::uint32_t w = 0; w < store.writers().size(); ++w) {
+    for (const RunStarted& one : store.writers()[w].started) {
+      const auto differs = [](Ref expected, Ref recorded) {
+        return expected != 0 && recorded != 0 && expected != recorded;
+      };
+      const bool is_other_place = differs(pinned.environment(), one.environment);
+      const bool is_other_manifest = differs(pinned.manifest_digest(), one.manifest_digest);
+      if (!is_other_place && !is_other_manifest) continue;
+      Finding finding = run_finding(Code::kWrongEnvironment, is_other_place && is_other_manifest
+                                                                 ? "environment, manifest_digest"
+                                                             : is_other_place ? "environment"
+                                                                              : "manifest_digest");
+      finding.expected =
+          store.text(is_other_place ? pinned.environment() : pinned.manifest_digest());
+      finding.recorded = store.text(is_other_place ? one.environment : one.manifest_digest);
+      finding.events.push_back(
+          store.position(w, one.is_numbered, one.key.seq, one.place, one.line));
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
 void Grader::State::judge_all(Grade& grade) {
-  const RunFacts facts(store, manifest());
-  Casebook cases(manifest(), store);
+  const RunFacts facts(store);
+  const PinnedFacts pinned(store, manifest());
+  Casebook cases(manifest(), criteria.contract.base.blocking, store);
   Scope scope(criteria, store);
+  RuleBook book(criteria.contract, store);
   CallView call;
   const auto count = static_cast<std::uint32_t>(store.invocations().size());
   if (cases.has_cases()) {
     for (std::uint32_t i = 0; i < count; ++i) {
-      call.fill(store, i);
+      call.fill(store, book, i);
       cases.enter(call);
     }
     cases.match();
   }
   find_in_logs();
+  find_in_environment(pinned);
   find_repeats();
   find_missing_ids(facts.has_loss());
-  Judge judge(store, facts, manifest(), findings);
-  ByVerdict<VerdictResult> outside;  // of cases; the populations are those of the run
-  for (const Verdict verdict : kVerdicts) outside[verdict].value = Value::kPassed;
+  const bool needs_effects = manifest() != nullptr && manifest()->effects_required;
+  Judge judge(store, facts, pinned, needs_effects, findings);
+  Tally tally;  // the values are those of invocations outside cases
   const bool may_skip =
       store.is_plain() && manifest() == nullptr && !criteria.expected_ids && !criteria.list_all;
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (may_skip && count_plain(store.invocations()[i].stage, grade.population, outside)) continue;
-    call.fill(store, i);
+    if (may_skip && count_plain(store, store.invocations()[i], book, grade.population, tally)) {
+      continue;
+    }
+    call.fill(store, book, i);
     Assignment assignment;
     assignment.of_case = cases.case_of(i);
     assignment.entry = cases.entry_of(i);
@@ -229,36 +295,38 @@ void Grader::State::judge_all(Grade& grade) {
     const ByVerdict<Value> verdicts = judge.judge(call, assignment);
     grade.population.allowed += call.is_allowed ? 1U : 0U;
     grade.population.denied += call.is_denied ? 1U : 0U;
+    grade.population.would_deny += call.would_deny ? 1U : 0U;
     grade.population.started += call.starts.empty() ? 0U : 1U;
     grade.population.finished += call.finishes.empty() ? 0U : 1U;
-    for (const Verdict verdict : kVerdicts) {
-      if (verdicts[verdict] == Value::kNotExercised) continue;
-      ++outside[verdict].population;
-      if (assignment.of_case != nullptr) continue;
-      outside[verdict].value = worse(outside[verdict].value, verdicts[verdict]);
-    }
-    if (assignment.of_case != nullptr) cases.count(call, verdicts);
-    if (assignment.of_case == nullptr) scope.count_outside();
+    const bool is_of_case = assignment.of_case != nullptr;
+    tally.count(*call.requirements, verdicts, is_of_case);
+    if (is_of_case) cases.count(call, verdicts);
+    if (!is_of_case) scope.count_outside();
     if (findings.size() == before && !criteria.list_all) continue;
     InvocationGrade& one = invocations.emplace_back();
     one.invocation_id = std::string(call.id);
     one.verdicts = verdicts;
     if (call.tool != 0) one.tool = std::string(store.text(call.tool));
     if (call.route != 0) one.route = std::string(store.text(call.route));
-    if (assignment.of_case != nullptr) {
+    if (is_of_case) {
       one.case_id = assignment.of_case->id;
     } else if (call.case_id != 0) {
       one.case_id = std::string(store.text(call.case_id));
     }
   }
   grade.cases = cases.conclude(facts.has_loss(), findings);
-  conclude(grade, outside);
-  grade.scope = scope.sentences(cases, judge);
+  conclude(grade, tally, cases);
+  grade.scope = scope.sentences(cases, judge, grade.population);
+}
+
+bool Grader::State::is_of_run(const Finding& finding) const {
+  return !finding.case_id &&
+         (!finding.invocation_id || store.find(*finding.invocation_id) == RecordStore::kNone);
 }
 
 // REQ-GR-003 and 004.
-void Grader::State::conclude(Grade& grade, const ByVerdict<VerdictResult>& outside) {
-  grade.verdicts = outside;
+void Grader::State::conclude(Grade& grade, const Tally& tally, const Casebook& cases) {
+  grade.verdicts = tally.all;
   for (const Verdict verdict : kVerdicts) {
     VerdictResult& result = grade.verdicts[verdict];
     for (const CaseGrade& one : grade.cases) {
@@ -267,19 +335,33 @@ void Grader::State::conclude(Grade& grade, const ByVerdict<VerdictResult>& outsi
     if (result.population == 0) result.value = worse(result.value, Value::kNotExercised);
   }
   for (const Finding& finding : findings) {
-    const bool is_of_run =
-        !finding.case_id &&
-        (!finding.invocation_id || store.find(*finding.invocation_id) == RecordStore::kNone);
-    if (!is_of_run) continue;
+    if (!is_of_run(finding)) continue;
     VerdictResult& result = grade.verdicts[finding.verdict];
     result.value = worse(result.value, finding.value);
   }
-  grade.blocking = criteria.contract.blocking;
-  ByVerdict<Value> values;
-  for (const Verdict verdict : kVerdicts) values[verdict] = grade.verdicts[verdict].value;
-  grade.gate = gate_of(values, grade.blocking);
+  grade.blocking = criteria.contract.ever_blocking();
+  grade.gate = Gate::kPassed;
+  for (const Verdict verdict : kVerdicts) {
+    const Value value = gate_value(verdict, tally, cases);
+    if (value == Value::kFailed) {
+      grade.gate = Gate::kFailed;
+      break;
+    }
+    if (value != Value::kPassed) grade.gate = Gate::kUndetermined;
+  }
   grade.advisory = criteria.advisory;
   grade.exit_code = criteria.advisory ? 0 : exit_code_of(grade.gate);
+}
+
+// REQ-GR-005.
+Value Grader::State::gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const {
+  Value value = worse(tally.blocking[verdict].value, cases.gate_value(verdict));
+  if (!criteria.contract.base.blocking[verdict]) return value;
+  if (tally.blocking[verdict].population == 0) value = worse(value, Value::kNotExercised);
+  for (const Finding& finding : findings) {
+    if (finding.verdict == verdict && is_of_run(finding)) value = worse(value, finding.value);
+  }
+  return value;
 }
 
 // Sorts the findings and tells each invocation and case which are its own.

@@ -1,18 +1,38 @@
-// The rules of one invocation, in the order of spec/grades.md: record, decisions, planning.
+// The rules of one invocation: how findings are made, the record, planning.
 #include "grading/judge.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 #include <utility>
+
+#include "grading/counted.h"
 
 namespace remit::grading {
 
+namespace {
+
+// `a, b, c` of the fields that are bits of `fields`.
+std::string names_of(std::uint64_t fields) {
+  std::string out;
+  for (; fields != 0; fields &= fields - 1) {
+    const auto field = static_cast<event::Field>(__builtin_ctzll(fields));
+    out.append(out.empty() ? "" : ", ").append(event::field_name(field));
+  }
+  return out;
+}
+
+}  // namespace
+
 ByVerdict<Value> Judge::judge(const CallView& call, const Assignment& assignment) {
   call_ = &call;
+  requirements_ = call.requirements;
   assignment_ = &assignment;
-  requests_.reset(call.requests);
-  decisions_.reset(call.decisions);
+  const bool expects_shadow = requirements_->expects_shadow;
+  requests_.reset(call.requests, expects_shadow);
+  decisions_.reset(call.decisions, expects_shadow);
+  starts_.reset(call.starts, expects_shadow);
   const std::size_t before = findings_.size();
   for (const Verdict verdict : kVerdicts) verdicts_[verdict] = Value::kPassed;
   const bool is_planned = assignment.of_case != nullptr || assignment.is_judged_by_ids;
@@ -28,17 +48,17 @@ ByVerdict<Value> Judge::judge(const CallView& call, const Assignment& assignment
   return verdicts_;
 }
 
-void Judge::add(Code code, Told expected, Told recorded, const Events& events,
-                std::string_view detail) {
+Finding& Judge::add(Code code, Told expected, Told recorded, const Events& events,
+                    std::string_view detail) {
   std::vector<Position> positions;
   for (const EventRecord* event : events) {
     positions.push_back(store_.position(*event));
   }
-  add_at(code, std::move(expected), std::move(recorded), std::move(positions), detail);
+  return add_at(code, std::move(expected), std::move(recorded), std::move(positions), detail);
 }
 
-void Judge::add_at(Code code, Told expected, Told recorded, std::vector<Position> positions,
-                   std::string_view detail) {
+Finding& Judge::add_at(Code code, Told expected, Told recorded, std::vector<Position> positions,
+                       std::string_view detail) {
   const CodeInfo& info = code_info(code);
   Finding finding;
   finding.code = code;
@@ -59,7 +79,7 @@ void Judge::add_at(Code code, Told expected, Told recorded, std::vector<Position
   if (!detail.empty()) finding.message.append(": ").append(detail);
   if (may_be_lost) finding.message += " (events of this writer were lost)";
   verdicts_[info.verdict] = worse(verdicts_[info.verdict], finding.value);
-  findings_.push_back(std::move(finding));
+  return findings_.emplace_back(std::move(finding));
 }
 
 Judge::Told Judge::recorded(Ref ref) const {
@@ -102,135 +122,87 @@ void Judge::judge_repeats() {
 void Judge::judge_record() {
   const CallView& call = *call_;
   judge_repeats();
-  if (call.requests.empty()) {
-    add(Code::kMissingRequest, "1 request", "0 requests", {call.events.front()});
+  const Bounds& requests = requirements_->request;
+  const auto told = [](std::size_t number) { return counted(number, "request", "requests"); };
+  if (call.requests.size() < requests.at_least) {
+    add(Code::kMissingRequest, bounds_text(requests, "request", "requests"),
+        told(call.requests.size()), {call.events.front()});
     if (verdicts_[Verdict::kPlanning] == Value::kPassed) {
       verdicts_[Verdict::kPlanning] = Value::kUndetermined;  // REQ-GR-021
     }
+  } else if (!requests.admits(call.requests.size())) {
+    add(Code::kReusedInvocationId, bounds_text(requests, "request", "requests"),
+        told(call.requests.size()), call.requests);
   } else if (call.requests.size() > 1) {
-    add(Code::kReusedInvocationId, "1 request", std::to_string(call.requests.size()) + " requests",
-        call.requests);
+    judge_reuse();
   }
-  if (call.decisions.empty()) {
-    add(Code::kMissingDecision, "1 decision", "0 decisions", {call.events.front()});
-    for (const Verdict verdict : {Verdict::kEnforcement, Verdict::kExecution}) {
-      verdicts_[verdict] = worse(verdicts_[verdict], Value::kUndetermined);
-    }
+  if (call.decisions.size() < requirements_->decision.at_least) {
+    add(Code::kMissingDecision, bounds_text(requirements_->decision, "decision", "decisions"),
+        counted(call.decisions.size(), "decision", "decisions"), {call.events.front()});
+    doubt(Verdict::kEnforcement);
+    doubt(Verdict::kExecution);
+  } else if (call.decisions.empty()) {
+    verdicts_[Verdict::kEnforcement] = Value::kNotExercised;  // REQ-GR-026
   }
+  judge_fields();
   if (!call.is_closed() && !facts_.is_run_finished(call)) {
     add(Code::kMissingRunFinished, "run.finished", std::nullopt, {call.events.back()});
   }
 }
 
-void Judge::judge_decisions() {
-  const CallView& call = *call_;
-  if (call.decisions.empty()) return;
-  if (call.decisions.size() > 1) {
-    add(Code::kMultipleDecisions, "1 decision",
-        std::to_string(call.decisions.size()) + " decisions", call.decisions);
-  }
-  for (const EventRecord* decision : call.decisions) {
-    const EventRecord* request = first_of_writer(call.requests, decision->writer);
-    if (request != nullptr && stands_before(*decision, *request) &&
-        is_first_of_writer(call.decisions, *decision)) {
-      add(Code::kDecisionBeforeRequest, "request, decision", "decision, request",
-          {decision, request});
-    }
-    const Sought same_call = {decision, kToolFact | kArgsFact};
-    if (!call.requests.empty() &&
-        requests_.first(same_call, {0, call.requests.size()}) == EventIndex::kNone) {
-      const EventRecord& asked = *call.requests.front();
-      const Fact fact =
-          store_.agree(asked, *decision, Fact::kTool) ? Fact::kArgsDigest : Fact::kTool;
-      add(Code::kDecisionForOtherCall, recorded(asked.fact(fact)), recorded(decision->fact(fact)),
-          {&asked, decision});
-    }
-    if (decision->decision == DecisionWord::kAbsent || decision->decision == DecisionWord::kOther) {
-      add(Code::kUnknownDecision, "allow or deny", word_of(*decision), {decision});
-    }
-    judge_policy(*decision);
-    judge_reason(*decision, decision == call.decisions.back());
-  }
-  judge_expected_decision();
-}
-
-// REQ-GR-050 to 052.
-void Judge::judge_policy(const EventRecord& decision) {
-  const Ref version = decision.fact(Fact::kPolicyVersion);
-  if (version == 0) {
-    add(Code::kMissingPolicyVersion, "policy_version", std::nullopt, {&decision});
-    verdicts_[Verdict::kEnforcement] =
-        worse(verdicts_[Verdict::kEnforcement], Value::kUndetermined);
-    return;
-  }
-  const Ref digest = decision.fact(Fact::kPolicyDigest);
-  const auto& publications = store_.writers()[decision.writer].publications;
-  const auto later =
-      std::upper_bound(publications.begin(), publications.end(), decision.key(),
-                       [](const OrderKey& key, const Publication& one) { return key < one.key; });
-  const auto& pinned = facts_.policies();
-  const auto listed = std::find_if(pinned.begin(), pinned.end(),
-                                   [&](const auto& policy) { return policy.version == version; });
-  const auto mismatch = [&](Told expected, Told found, std::string_view detail) {
-    add(Code::kPolicyVersionMismatch, std::move(expected), std::move(found), {&decision}, detail);
+// REQ-CT-026, REQ-GR-100, REQ-GR-101.
+void Judge::judge_fields() {
+  constexpr auto bit_of = [](event::Field field) {
+    return std::uint64_t{1} << static_cast<unsigned>(field);
   };
-  if (!pinned.empty() && listed == pinned.end()) {
-    return mismatch(std::nullopt, recorded(version), "the manifest does not list this version");
-  }
-  if (later != publications.begin()) {
-    const Publication& in_force = *std::prev(later);
-    if (in_force.version != version) {
-      return mismatch(recorded(in_force.version), recorded(version),
-                      "another version was published last");
+  for (const EventRecord* event : call_->events) {
+    std::uint64_t wanted = requirements_->required_fields[static_cast<std::size_t>(event->kind)];
+    if (event->kind == event::EventKind::kAuthorizationDecision) {
+      wanted &= ~bit_of(event::Field::kPolicyVersion);  // has a code of its own
+      if (event->decision == DecisionWord::kDeny) wanted |= bit_of(event::Field::kReason);
     }
-    if (in_force.digest != 0 && digest != 0 && in_force.digest != digest) {
-      return mismatch(recorded(in_force.digest), recorded(digest),
-                      "another digest was published under this version");
-    }
-  } else if (std::any_of(later, publications.end(),
-                         [&](const auto& one) { return one.version == version; })) {
-    return mismatch(std::nullopt, recorded(version), "this version was published only later");
+    const std::uint64_t missing = wanted & ~event->shape->fields;
+    if (missing != 0) add(Code::kMissingField, names_of(missing), std::nullopt, {event});
   }
-  if (listed == pinned.end() || listed->digest == 0) return;
-  if (digest == 0) {
-    ++unrecorded_digests_;
-  } else if (digest != listed->digest) {
-    mismatch(recorded(listed->digest), recorded(digest),
-             "the manifest gives this version another digest");
+  if (call_->tool == 0) {
+    add(Code::kMissingField, "tool", std::nullopt, {call_->events.front()},
+        "no event of the invocation names its tool");
   }
 }
 
-void Judge::judge_reason(const EventRecord& decision, bool is_last) {
-  const Ref text = decision.fact(Fact::kReason);
-  const Expectation* entry = is_last ? assignment_->entry : nullptr;
-  const Told expected = entry != nullptr ? entry->reason : std::nullopt;
-  const bool is_as_expected =
-      entry == nullptr || !entry->decision || entry->decision == word_of(decision);
-  const auto unexpected = [&](std::string_view detail) {
-    add(Code::kUnexpectedReason, is_as_expected ? expected : std::nullopt, recorded(text),
-        {&decision}, detail);
-  };
-  if (text != 0) {
-    const std::optional<access::ReasonCode> reason = store_.reason(text);
-    if (!reason) return unexpected("it is no reason of the event contract");
-    const bool is_of_allow = *reason == access::ReasonCode::kAllowed;
-    if (decision.decision == DecisionWord::kAllow && !is_of_allow) {
-      return unexpected("it is a reason to deny");
+// REQ-GR-107: two whole sequences of one attempt, each as early as it can be.
+void Judge::judge_reuse() {
+  const Events& events = call_->events;
+  for (std::size_t from = 0; from < events.size();) {
+    const Range log = range_of_writer(store_, events, events[from]->writer);
+    from = log.to;
+    // For each place the next of a kind at or behind it, else the end.
+    const auto next_of = [&](event::EventKind kind) {
+      std::vector<std::size_t> next(log.to - log.from + 1, log.to);
+      for (std::size_t at = log.to; at > log.from; --at) {
+        const std::size_t slot = at - 1 - log.from;
+        next[slot] = events[at - 1]->kind == kind ? at - 1 : next[slot + 1];
+      }
+      return next;
+    };
+    const auto decision = next_of(event::EventKind::kAuthorizationDecision);
+    const auto start = next_of(event::EventKind::kExecutorStart);
+    const auto finish = next_of(event::EventKind::kExecutorFinish);
+    std::unordered_map<std::int64_t, std::size_t> ends;  // of each attempt's last whole sequence
+    for (std::size_t at = log.from; at < log.to; ++at) {
+      if (events[at]->kind != event::EventKind::kToolRequest) continue;
+      const auto before = ends.find(events[at]->number());
+      if (before != ends.end() && at < before->second) continue;
+      std::size_t end = at;
+      for (const auto* next : {&decision, &start, &finish}) end = (*next)[end - log.from];
+      if (end == log.to) break;
+      if (before != ends.end()) {
+        add(Code::kReusedInvocationId, "1 call", "2 calls", {events[before->second], events[at]},
+            "a whole call stands behind another");
+        return;
+      }
+      ends.emplace(events[at]->number(), end);
     }
-    if (decision.decision == DecisionWord::kDeny && is_of_allow) {
-      return unexpected("it is no reason to deny");
-    }
-  }
-  if (!expected || !is_as_expected) return;
-  if (text == 0 || store_.text(text) != *expected) unexpected("the manifest expects another");
-}
-
-void Judge::judge_expected_decision() {
-  const Expectation* entry = assignment_->entry;
-  if (entry == nullptr || !entry->decision) return;
-  const EventRecord& last = *call_->decisions.back();
-  if (word_of(last) != entry->decision) {
-    add(Code::kUnexpectedDecision, entry->decision, word_of(last), {&last});
   }
 }
 

@@ -3,13 +3,17 @@
 #include <string>
 #include <utility>
 
+#include "grading/counted.h"
 #include "grading/judge.h"
 
 namespace remit::grading {
 namespace {
 
-std::string counted(std::size_t number, std::string_view one, std::string_view many) {
-  return std::to_string(number).append(" ").append(number == 1 ? one : many);
+std::string starts_text(std::uint64_t number) {
+  return counted(number, "start", "starts");
+}
+std::string finishes_text(std::uint64_t number) {
+  return counted(number, "finish", "finishes");
 }
 
 auto begin_of(const Events& events, const Range& range) {
@@ -29,39 +33,65 @@ bool Judge::is_covered_by_unspent() {
   });
 }
 
-// REQ-CT-001: after an allow one start and one finish, else neither.
+// REQ-CT-021. A shadow decision says nothing about how often the call runs (REQ-GR-061).
 void Judge::judge_counts() {
+  if (call_->decisions.empty() || call_->has_shadow_decision) return;
+  if (call_->is_allowed) return judge_counts_on_allow();
+  judge_counts_on_deny();
+}
+
+// REQ-CT-022: an unspent permit is a start, and a finish where nothing started.
+void Judge::judge_counts_on_allow() {
   const CallView& call = *call_;
-  if (!call.is_allowed) {
-    if (call.decisions.empty()) return;
-    for (const EventRecord* finish : call.finishes) {
-      add(Code::kFinishAfterDeny, "0 finishes", counted(call.finishes.size(), "finish", "finishes"),
-          {call.decisions.back(), finish});
-    }
-    return;
+  const std::uint64_t unspent = is_covered_by_unspent() ? 1 : 0;
+  const std::uint64_t starts = call.starts.size();
+  const std::uint64_t finishes = call.finishes.size();
+  const Bounds& start_bounds = requirements_->start_on_allow;
+  const std::string starts_wanted = bounds_text(start_bounds, "start", "starts");
+  if (starts + unspent < start_bounds.at_least) {
+    add(Code::kAllowWithoutStart, starts_wanted, starts_text(starts), {call.decisions.back()});
   }
-  const bool is_unspent = is_covered_by_unspent();
-  const std::size_t starts = call.starts.size();
-  if (starts == 0 && !is_unspent) {
-    add(Code::kAllowWithoutStart, "1 start", "0 starts", {call.decisions.back()});
+  if (start_bounds.at_most && starts > *start_bounds.at_most) {
+    add(Code::kMultipleStarts, starts_wanted, starts_text(starts), call.starts);
+  } else if (start_bounds.at_most && starts > 0 && starts + unspent > *start_bounds.at_most) {
+    add(Code::kMultipleStarts, starts_text(*start_bounds.at_most - 1), starts_text(starts),
+        {call.unspent.front(), call.starts.front()}, "its permit was given back unspent");
   }
-  if (call.finishes.empty() && (starts > 0 || !is_unspent)) {
-    add(Code::kAllowWithoutFinish, "1 finish", "0 finishes",
+  const FinishBounds& wanted = requirements_->finish_on_allow;
+  const Bounds bounds = wanted.equals_start ? Bounds{starts, starts} : wanted.number;
+  const std::uint64_t spared = wanted.equals_start ? 0 : unspent;
+  const std::string finishes_wanted = bounds_text(bounds, "finish", "finishes");
+  if (finishes + (starts == 0 ? spared : 0) < bounds.at_least) {
+    add(Code::kAllowWithoutFinish, finishes_wanted, finishes_text(finishes),
         {starts > 0 ? call.starts.back() : call.decisions.back()});
   }
-  if (starts > 1) {
-    add(Code::kMultipleStarts, "1 start", counted(starts, "start", "starts"), call.starts);
-  } else if (starts == 1 && is_unspent) {
-    add(Code::kMultipleStarts, "0 starts", "1 start", {call.unspent.front(), call.starts.front()},
-        "its permit was given back unspent");
-  }
-  const std::size_t finishes = call.finishes.size();
-  if (finishes > 1) {
-    add(Code::kMultipleFinishes, "1 finish", counted(finishes, "finish", "finishes"),
-        call.finishes);
-  } else if (finishes == 1 && is_unspent) {
-    add(Code::kMultipleFinishes, "0 finishes", "1 finish",
+  if (bounds.at_most && finishes > *bounds.at_most) {
+    add(Code::kMultipleFinishes, finishes_wanted, finishes_text(finishes), call.finishes);
+  } else if (bounds.at_most && finishes > 0 && finishes + spared > *bounds.at_most) {
+    add(Code::kMultipleFinishes, finishes_text(*bounds.at_most - 1), finishes_text(finishes),
         {call.unspent.front(), call.finishes.front()}, "its permit was given back unspent");
+  }
+}
+
+// Where starts are governed, what governs each says what it is.
+void Judge::judge_counts_on_deny() {
+  const CallView& call = *call_;
+  const EventRecord* decision = call.decisions.back();
+  const auto& most_starts = requirements_->start_on_deny.at_most;
+  if (!requirements_->is_governed && most_starts) {
+    for (std::size_t i = *most_starts; i < call.starts.size(); ++i) {
+      add(Code::kStartAfterDeny, starts_text(*most_starts), starts_text(call.starts.size()),
+          {decision, call.starts[i]});
+    }
+  }
+  const FinishBounds& wanted = requirements_->finish_on_deny;
+  const std::optional<std::uint64_t> most = wanted.equals_start
+                                                ? std::optional<std::uint64_t>(call.starts.size())
+                                                : wanted.number.at_most;
+  if (!most) return;
+  for (std::size_t i = *most; i < call.finishes.size(); ++i) {
+    add(Code::kFinishAfterDeny, finishes_text(*most), finishes_text(call.finishes.size()),
+        {decision, call.finishes[i]});
   }
 }
 
@@ -87,19 +117,31 @@ const EventRecord* Judge::decision_behind(const EventRecord& start, const Range&
     const std::size_t cited = decisions_.first({&start, 0, true}, behind);
     if (cited != EventIndex::kNone) return decisions[cited];
   }
-  return behind.from == own.from && is_first_of_writer(call_->starts, start) ? *next : nullptr;
+  const bool is_first = behind.from == own.from && is_first_of_writer(call_->starts, start);
+  return is_first && requirements_->order.decision_start ? *next : nullptr;
 }
 
 void Judge::judge_start(const EventRecord& start) {
   const Range own = range_of_writer(store_, call_->decisions, start.writer);
-  if (const EventRecord* behind = decision_behind(start, own); behind != nullptr) {
-    add(Code::kStartBeforeDecision, "decision, start", "start, decision", {&start, behind});
+  is_start_denied_ = false;
+  if (requirements_->order.decision_start || requirements_->is_governed) {
+    if (const EventRecord* behind = decision_behind(start, own); behind != nullptr) {
+      add(Code::kStartBeforeDecision, "decision, start", "start, decision", {&start, behind});
+    }
   }
-  if (start.fact(Fact::kDecisionId) != 0) {
-    judge_cited_start(start);
-  } else {
-    judge_uncited_start(start, own);
+  if (requirements_->is_governed) {
+    if (start.fact(Fact::kDecisionId) != 0) {
+      judge_cited_start(start);
+    } else {
+      judge_uncited_start(start, own);
+    }
   }
+  const bool is_queue_denied = next_queue_denied_ < queue_denied_starts_.size() &&
+                               queue_denied_starts_[next_queue_denied_].first == &start;
+  if (!is_queue_denied) return;
+  const EventRecord& denial = *queue_denied_starts_[next_queue_denied_++].second;
+  if (is_start_denied_) return;
+  add(Code::kStartAfterDeny, "no start", "a start", {&denial, &start}, "the queue denied it");
 }
 
 // REQ-GR-040 and 045: what it cites governs it, in whichever log that stands. However many
@@ -111,18 +153,24 @@ void Judge::judge_cited_start(const EventRecord& start) {
     return;
   }
   for (const unsigned word : {kDenyWord, kOtherWord}) {
-    const std::size_t cited = decisions_.first({&start, kCallFacts, true, word}, all_decisions());
+    const std::size_t cited =
+        decisions_.first({&start, kCallFacts | attempt_fact(), true, word}, all_decisions());
     if (cited != EventIndex::kNone) judge_governing(start, *call_->decisions[cited]);
   }
-  const std::size_t other = decisions_.first_cited_of_other_call(start);
+  const std::size_t other = decisions_.first_cited_that_differs(start, kCallFacts | attempt_fact());
   if (other == EventIndex::kNone) return;
-  add_start_and_decision(Code::kDecisionNotApplicable, start, *call_->decisions[other],
-                         "a decision for this call", "a decision for another");
+  const EventRecord& decision = *call_->decisions[other];
+  const bool is_for_call = store_.applies(decision, start);
+  add_start_and_decision(Code::kDecisionNotApplicable, start, decision,
+                         is_for_call ? "a decision for this attempt" : "a decision for this call",
+                         "a decision for another");
 }
 
-// What governs a start must be an allow.
+// What governs a start must be an allow, or be only tried (REQ-GR-061).
 void Judge::judge_governing(const EventRecord& start, const EventRecord& decision) {
+  if (call_->is_shadow(decision)) return;
   if (decision.decision == DecisionWord::kDeny) {
+    is_start_denied_ = true;
     add_start_and_decision(Code::kStartAfterDeny, start, decision, "no start", "a start");
   } else if (decision.decision != DecisionWord::kAllow) {
     add_start_and_decision(Code::kStartWithoutAllow, start, decision, "allow", "no allow");
@@ -136,14 +184,20 @@ void Judge::judge_uncited_start(const EventRecord& start, const Range& own) {
       std::partition_point(begin_of(decisions, own), end_of(decisions, own),
                            [&](const EventRecord* event) { return event->key() < start.key(); });
   const Range earlier = {own.from, static_cast<std::size_t>(next - decisions.begin())};
-  const std::size_t governing = decisions_.last({&start, kCallFacts}, earlier);
+  const std::size_t governing = decisions_.last({&start, kCallFacts | attempt_fact()}, earlier);
   if (governing != EventIndex::kNone) {
-    judge_governing(start, *decisions[governing]);
-    if (decisions[governing]->decision == DecisionWord::kAllow) judge_rival_decisions(start, own);
-  } else if (!earlier.is_empty()) {
-    add_start_and_decision(Code::kDecisionNotApplicable, start, *decisions[earlier.to - 1],
+    const EventRecord& decision = *decisions[governing];
+    judge_governing(start, decision);
+    const bool is_allow = decision.decision == DecisionWord::kAllow || call_->is_shadow(decision);
+    if (is_allow) judge_rival_decisions(start, own);
+    return;
+  }
+  // Under REQ-GR-049 the decisions of other attempts do not exist.
+  const std::size_t last = decisions_.last({&start, attempt_fact()}, earlier);
+  if (last != EventIndex::kNone) {
+    add_start_and_decision(Code::kDecisionNotApplicable, start, *decisions[last],
                            "a decision for this call", "a decision for another");
-  } else if (own.to - own.from < decisions.size()) {
+  } else if (last_elsewhere({&start, attempt_fact()}, own) != nullptr) {
     judge_unordered_start(start, own);
   } else {
     add(Code::kStartWithoutAllow, "allow", "no allow", {&start});
@@ -168,7 +222,7 @@ const EventRecord* Judge::last_elsewhere(const Sought& sought, const Range& own)
 // REQ-GR-048: what another writer decided may have come between the allow and the start.
 void Judge::judge_rival_decisions(const EventRecord& start, const Range& own) {
   const EventRecord* rival =
-      first_elsewhere({&start, kCallFacts, false, kDenyWord | kOtherWord}, own);
+      first_elsewhere({&start, kCallFacts | attempt_fact(), false, kDenyWord | kOtherWord}, own);
   if (rival == nullptr) return;
   add_start_and_decision(Code::kOrderUnknown, start, *rival, "decision_id", "no decision_id");
 }
@@ -176,9 +230,11 @@ void Judge::judge_rival_decisions(const EventRecord& start, const Range& own) {
 // REQ-GR-031 and 046: whatever the order, a start that none of the other writers' decisions allows
 // is wrong.
 void Judge::judge_unordered_start(const EventRecord& start, const Range& own) {
-  const EventRecord& last = *last_elsewhere({&start}, own);
+  const EventRecord& last = *last_elsewhere({&start, attempt_fact()}, own);
   add_start_and_decision(Code::kOrderUnknown, start, last, "decision_id", "no decision_id");
-  const auto that_applies = [&](unsigned word) { return Sought{&start, kCallFacts, false, word}; };
+  const auto that_applies = [&](unsigned word) {
+    return Sought{&start, kCallFacts | attempt_fact(), false, word};
+  };
   if (first_elsewhere(that_applies(kAllowWord), own) != nullptr) return;
   const EventRecord* refusal = last_elsewhere(that_applies(kDenyWord), own);
   if (refusal == nullptr) refusal = first_elsewhere(that_applies(kOtherWord), own);
@@ -191,7 +247,7 @@ void Judge::judge_finishes() {
   const CallView& call = *call_;
   for (const EventRecord* finish : call.finishes) {
     const EventRecord* start = first_of_writer(call.starts, finish->writer);
-    if (start != nullptr && stands_before(*finish, *start) &&
+    if (requirements_->order.start_finish && start != nullptr && stands_before(*finish, *start) &&
         is_first_of_writer(call.finishes, *finish)) {
       add(Code::kFinishBeforeStart, "start, finish", "finish, start", {finish, start});
     }
@@ -201,7 +257,18 @@ void Judge::judge_finishes() {
     if (!is_known) {
       add(Code::kUnknownOutcome, "succeeded, failed or cancelled", word_of(*finish), {finish});
     }
+    judge_finished_call(*finish);
   }
+}
+
+// REQ-GR-106.
+void Judge::judge_finished_call(const EventRecord& finish) {
+  const Events& starts = call_->starts;
+  if (starts.empty()) return;
+  const Sought same_call = {&finish, kCallFacts & ~kFurtherFact};
+  if (starts_.first(same_call, {0, starts.size()}) != EventIndex::kNone) return;
+  add(Code::kDecisionNotApplicable, "a finish of a call that started", "a finish of another",
+      {starts.front(), &finish});
 }
 
 // REQ-MF-015.
@@ -218,7 +285,7 @@ void Judge::judge_effects() {
   const Expectation* entry = assignment_->entry;
   if (entry == nullptr || !entry->effects) return;
   const bool is_observed = !call.effects.empty() || facts_.has_closed_spy(call);
-  if (!is_observed && manifest_->effects_required) {
+  if (!is_observed && effects_required_) {
     add(Code::kMissingEffects, std::to_string(*entry->effects), std::nullopt,
         {call.events.front()});
     return;

@@ -2,10 +2,12 @@
 #include "grading/manifest.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "access/reason.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 #include "grading/blank.h"
 #include "json/value.h"
@@ -75,6 +77,7 @@ class ManifestReader {
     out.revision = reader.optional_string("revision");
     out.scopes = reader.optional_strings("scopes");
     once(principals_, out.ref, reader, "ref");
+    states_.emplace(out.ref, out.state);
     reader.finish();
     return out;
   }
@@ -90,6 +93,7 @@ class ManifestReader {
     if (!out.id.empty() && !resources_.insert({out.type, out.id}).second) {
       reader.problem("id", "'id' " + quoted(out.id) + " of this type is given twice");
     }
+    ++resource_ids_[out.id];
     reader.finish();
     return out;
   }
@@ -155,8 +159,35 @@ class ManifestReader {
     out.reason = reader.optional_string("reason");
     out.effects = reader.optional_integer("effects", 0);
     check_reason(out, reader);
+    check_principal(out, reader);
+    check_resource(out, reader);
     reader.finish();
     return out;
+  }
+
+  // REQ-MF-004, REQ-MF-005.
+  void check_principal(const Expectation& entry, yaml::ObjectReader& reader) {
+    if (!entry.principal || states_.empty()) return;
+    const auto known = states_.find(*entry.principal);
+    if (known == states_.end()) {
+      reader.problem("principal", quoted(*entry.principal) + " is none of 'principals'");
+    } else if (entry.decision == "allow" &&
+               known->second.value_or("authenticated") != "authenticated") {
+      reader.problem("decision", "no record can show an allow for a principal whose state is " +
+                                     *known->second);
+    }
+  }
+
+  void check_resource(const Expectation& entry, yaml::ObjectReader& reader) {
+    if (!entry.resource || resource_ids_.empty()) return;
+    const auto known = resource_ids_.find(*entry.resource);
+    if (known == resource_ids_.end()) {
+      reader.problem("resource", quoted(*entry.resource) + " is none of 'resources'");
+    } else if (known->second > 1) {
+      reader.problem("resource", quoted(*entry.resource) + " is the id of " +
+                                     std::to_string(known->second) +
+                                     " of 'resources', of different types");
+    }
   }
 
   static void check_reason(const Expectation& entry, yaml::ObjectReader& reader) {
@@ -186,6 +217,8 @@ class ManifestReader {
   yaml::Problems& problems_;
   Names policies_, principals_, approvals_, cases_, invocations_;
   std::set<std::pair<std::string, std::string>> resources_;
+  std::map<std::string, std::optional<std::string>> states_;  // of principals, by their ref
+  std::map<std::string, std::size_t> resource_ids_;           // how many have one id
 };
 
 }  // namespace
@@ -198,6 +231,7 @@ ManifestParse parse_manifest(std::string_view text, const std::string& file) {
     problems.add(root.error());
   } else if (!find_blanks(*root, problems)) {  // REQ-MF-030
     Manifest manifest = ManifestReader(problems).read(*root);
+    manifest.digest = digest_text(sha256(text));
     if (problems.empty()) out.manifest = std::move(manifest);
   }
   out.errors = problems.take();

@@ -53,6 +53,7 @@ struct Case {
 };
 
 struct Manifest {
+  std::string digest;  ///< `sha256:<hex>` of the bytes that were parsed
   std::optional<std::string> environment, fixture_revision;
   std::vector<PinnedPolicy> policies;  ///< in order of publication
   std::vector<PinnedPrincipal> principals;

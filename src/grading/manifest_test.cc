@@ -22,7 +22,7 @@ principals:
      scopes: ["invoice:read"], revision: "3"}
 resources:
   - {type: Invoice, id: canonical-invoice-4, tenant: tenant-a, source: invoices, revision: "12"}
-  - {type: Note, id: canonical-invoice-4}
+  - {type: Note, id: canonical-invoice-9}
 approvals:
   - {id: ap-1, state: revoked}
 cases:
@@ -55,6 +55,20 @@ cases:
   EXPECT_EQ(manifest.cases.at(1).run_id, "run-12");
   EXPECT_EQ(manifest.cases.at(1).allowed_requests, std::vector<std::string>{"invoice.read"});
   EXPECT_FALSE(manifest.cases.at(0).allowed_requests.has_value());
+}
+
+TEST(Manifest, LeavesReferencesAloneWhereNothingIsListed) {  // REQ-MF-004
+  const ManifestParse parsed = parse_manifest(
+      "manifest: remit.manifest/1\n"
+      "cases: [{id: c, kind: task, expect: [{tool: t, principal: a, resource: b}]}]\n",
+      "m");
+  EXPECT_TRUE(parsed.errors.empty());
+}
+
+TEST(Manifest, KnowsItsOwnDigest) {  // REQ-GR-126
+  const ManifestParse parsed = parse_manifest("manifest: remit.manifest/1\n", "m");
+  EXPECT_EQ(parsed.manifest.value().digest,
+            "sha256:bc78c362621f3a39be56256149e1b27c72cc1a6dae35ac722cfce55b293c7f6f");
 }
 
 TEST(Manifest, AcceptsJson) {
@@ -98,6 +112,17 @@ TEST(Manifest, TellsEachMistakeWithItsPlace) {  // REQ-MF-001
        "m.yaml:2:48", "required and forbidden"},
       {"cases: [{id: a, kind: task, required_requests: [x], allowed_requests: [y]}]\n",
        "m.yaml:2:48", "required and not allowed"},
+      {"principals: [{ref: a}]\ncases: [{id: c, kind: task, expect: [{tool: t, principal: b}]}]\n",
+       "m.yaml:3:59", "none of 'principals'"},
+      {"cases: [{id: c, kind: task, expect: [{tool: t, resource: b}]}]\nresources: [{type: A, id: "
+       "a}]\n",
+       "m.yaml:2:58", "none of 'resources'"},
+      {"resources: [{type: A, id: a}, {type: B, id: a}]\ncases: [{id: c, kind: task, expect: "
+       "[{tool: t, resource: a}]}]\n",
+       "m.yaml:3:58", "of different types"},
+      {"principals: [{ref: a, state: expired}]\ncases: [{id: c, kind: task, expect: [{tool: t, "
+       "principal: a, decision: allow}]}]\n",
+       "m.yaml:3:72", "expired"},
       {"cases: &a []\n", "m.yaml:2", "anchor"},
       {"cases: [\n", "m.yaml:", ""},
   };

@@ -48,7 +48,8 @@ constexpr std::uint64_t kTextFields = (std::uint64_t{1} << event::kTextFieldCoun
 constexpr std::uint64_t kHasWord = std::uint64_t{1} << 63U;
 constexpr std::uint64_t kHasNumber = std::uint64_t{1} << 62U;
 constexpr std::uint64_t kHasFurther = std::uint64_t{1} << 61U;
-static_assert(event::kFieldCount <= 61);
+constexpr std::uint64_t kIsResourceNull = std::uint64_t{1} << 60U;
+static_assert(event::kFieldCount <= 60);
 
 /// The fields that record something (REQ-GR-015).
 std::uint64_t fields_of(const Event& event) {
@@ -67,6 +68,7 @@ std::uint32_t facts_of(std::uint64_t key) {
   for (std::size_t i = 0; i < std::size(kFactFields); ++i) {
     if ((key >> static_cast<unsigned>(kFactFields[i]) & 1U) != 0) facts |= 1U << i;
   }
+  if ((key & kIsResourceNull) != 0) facts &= ~bit(Fact::kResourceId);
   if ((key & kHasFurther) == 0) facts &= ~bit(Fact::kFurtherResources);
   if ((key & kHasWord) != 0) facts |= bit(Fact::kWord);
   if ((key & kHasNumber) != 0) facts |= bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
@@ -320,6 +322,7 @@ std::uint64_t RecordStore::note_words(const Event& event, EventRecord& out, std:
   out.approval_state =
       word_of<ApprovalState>(event::kApprovalStates, event.text(Field::kApprovalState));
   out.is_resource_null = event.resource_id_is_null;
+  if (out.is_resource_null) key |= kIsResourceNull;
   const Field counted =
       event.kind == EventKind::kEffectObserved ? Field::kEffects : Field::kAttempt;
   number = event.has(counted) ? event.integer(counted) : 1;
@@ -418,37 +421,78 @@ Stage RecordStore::next_stage(const Invocation& chain, const EventRecord* last,
   if (!follows) return Stage::kOdd;
   switch (event.kind) {
     case EventKind::kToolRequest:
-      return chain.stage == Stage::kNew ? Stage::kRequested : Stage::kOdd;
+      return chain.stage == Stage::kNew && event.has(Fact::kTool) ? Stage::kRequested : Stage::kOdd;
     case EventKind::kResourceResolved:
     case EventKind::kApprovalChecked:
+    case EventKind::kQueueEnqueued:
+    case EventKind::kQueueDequeued:
       return chain.stage == Stage::kRequested ? Stage::kRequested : Stage::kOdd;
     case EventKind::kAuthorizationDecision:
-      if (chain.stage != Stage::kRequested) return Stage::kOdd;
-      return decided_stage(record(chain.first), event);
+      return chain.stage == Stage::kRequested ? decided_stage(chain, event) : Stage::kOdd;
     case EventKind::kExecutorStart: {
       if (chain.stage != Stage::kAllowed) return Stage::kOdd;
       const Ref cited = event.fact(Fact::kDecisionId);
       const bool is_governed = (cited == 0 || text(cited) == text(last->fact(Fact::kDecisionId))) &&
-                               applies(*last, event);
+                               applies(*last, event) && last->number() == event.number();
       return is_governed ? Stage::kStarted : Stage::kOdd;
     }
     case EventKind::kExecutorFinish: {
       const bool is_known = event.outcome == OutcomeWord::kSucceeded ||
                             event.outcome == OutcomeWord::kFailed ||
                             event.outcome == OutcomeWord::kCancelled;
-      return chain.stage == Stage::kStarted && is_known ? Stage::kFinished : Stage::kOdd;
+      const bool is_plain = chain.stage == Stage::kStarted && is_known;
+      return is_plain && are_of_one_call(*last, event) ? Stage::kFinished : Stage::kOdd;
     }
     default:
       return Stage::kOdd;
   }
 }
 
+// Whether its own record does not refuse an allow: REQ-GR-102, REQ-GR-124.
+bool RecordStore::is_allowed_by_itself(const EventRecord& decision) const {
+  const bool is_known = decision.principal_state == PrincipalState::kUnrecorded ||
+                        decision.principal_state == PrincipalState::kAuthenticated;
+  const bool is_active = decision.approval_state == ApprovalState::kUnrecorded ||
+                         decision.approval_state == ApprovalState::kActive;
+  return is_known && is_active;
+}
+
+// What was resolved and checked before the decision, as strictly as is quick: what fails here is
+// only judged in full.
+bool RecordStore::agrees_with_chain(const Invocation& chain, const EventRecord& decision) const {
+  bool was_resolved = false;
+  bool is_of_resolved = false;
+  for (Ref ref = chain.first; ref != 0; ref = record(ref).next) {
+    const EventRecord& event = record(ref);
+    if (event.kind == EventKind::kApprovalChecked) {
+      if (event.approval_state != ApprovalState::kActive && decision.has(Fact::kApprovalId)) {
+        return false;
+      }
+    } else if (event.kind == EventKind::kResourceResolved) {
+      const bool is_found =
+          event.outcome == OutcomeWord::kFound || event.outcome == OutcomeWord::kAbsent;
+      if (!is_found && decision.decision != DecisionWord::kDeny) return false;
+      if (!is_found || !event.has(Fact::kResourceId) || !decision.has(Fact::kResourceId)) continue;
+      was_resolved = true;
+      if (!agree(event, decision, Fact::kResourceId)) continue;
+      if (!agree(event, decision, Fact::kResourceType) ||
+          !agree(event, decision, Fact::kResourceTenant) ||
+          !agree(event, decision, Fact::kResolutionRevision)) {
+        return false;
+      }
+      is_of_resolved = true;
+    }
+  }
+  return is_of_resolved || !was_resolved;
+}
+
 // For that request, with a reason that fits, by the policy published last.
-Stage RecordStore::decided_stage(const EventRecord& request, const EventRecord& decision) const {
+Stage RecordStore::decided_stage(const Invocation& chain, const EventRecord& decision) const {
+  const EventRecord& request = record(chain.first);
   const bool is_for_it =
       agree(request, decision, Fact::kTool) && agree(request, decision, Fact::kArgsDigest);
   const Ref version = decision.fact(Fact::kPolicyVersion);
-  if (!is_for_it || version == 0) return Stage::kOdd;
+  if (!is_for_it || version == 0 || !agrees_with_chain(chain, decision)) return Stage::kOdd;
   const auto& publications = writers_[decision.writer].publications;
   if (!publications.empty()) {
     const Publication& in_force = publications.back();
@@ -461,10 +505,11 @@ Stage RecordStore::decided_stage(const EventRecord& request, const EventRecord& 
   if (word != 0 && !reason) return Stage::kOdd;
   const bool says_allowed = reason == access::ReasonCode::kAllowed;
   if (decision.decision == DecisionWord::kAllow) {
-    return word == 0 || says_allowed ? Stage::kAllowed : Stage::kOdd;
+    const bool is_sound = (word == 0 || says_allowed) && is_allowed_by_itself(decision);
+    return is_sound ? Stage::kAllowed : Stage::kOdd;
   }
   if (decision.decision == DecisionWord::kDeny) {
-    return says_allowed ? Stage::kOdd : Stage::kDenied;
+    return word == 0 || says_allowed ? Stage::kOdd : Stage::kDenied;
   }
   return Stage::kOdd;
 }

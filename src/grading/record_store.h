@@ -78,10 +78,18 @@ class RecordStore {
     const Ref b = right.fact(fact);
     return a == 0 || b == 0 || a == b || (!is_interned(fact) && text(a) == text(b));
   }
-  /// Whether `decision` is one for the tool, resource and arguments of `event` (REQ-GR-041).
-  [[nodiscard]] bool applies(const EventRecord& decision, const EventRecord& event) const {
-    return agree(decision, event, Fact::kTool) && agree(decision, event, Fact::kResourceId) &&
-           agree(decision, event, Fact::kResourceType) && agree(decision, event, Fact::kArgsDigest);
+  /// Whether two events are of one call: same tool, action, resource and arguments, each where both
+  /// record it.
+  [[nodiscard]] bool are_of_one_call(const EventRecord& left, const EventRecord& right) const {
+    return agree(left, right, Fact::kTool) && agree(left, right, Fact::kResourceId) &&
+           agree(left, right, Fact::kResourceType) && agree(left, right, Fact::kArgsDigest) &&
+           agree(left, right, Fact::kResourceTenant) && agree(left, right, Fact::kAction);
+  }
+  /// Whether `decision` is one for the call that `start` began (REQ-GR-041).
+  [[nodiscard]] bool applies(const EventRecord& decision, const EventRecord& start) const {
+    return are_of_one_call(decision, start) && (!start.has(Fact::kFurtherResources) ||
+                                                text(start.fact(Fact::kFurtherResources)) ==
+                                                    text(decision.fact(Fact::kFurtherResources)));
   }
   [[nodiscard]] std::optional<access::ReasonCode> reason(Ref text) const;
   [[nodiscard]] std::string_view text(Ref ref) const { return arena_.text(ref); }
@@ -148,7 +156,9 @@ class RecordStore {
   void note_order(WriterLog& log, OrderKey key);
   [[nodiscard]] Stage next_stage(const Invocation& chain, const EventRecord* last,
                                  const EventRecord& event) const;
-  [[nodiscard]] Stage decided_stage(const EventRecord& request, const EventRecord& decision) const;
+  [[nodiscard]] Stage decided_stage(const Invocation& chain, const EventRecord& decision) const;
+  [[nodiscard]] bool is_allowed_by_itself(const EventRecord& decision) const;
+  [[nodiscard]] bool agrees_with_chain(const Invocation& chain, const EventRecord& decision) const;
   void declare(WriterLog& log, const event::Event& event, std::uint64_t place, LineSpan line);
   void recount_finishes();
   void find_losses(WriterLog& log) const;

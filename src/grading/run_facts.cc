@@ -5,13 +5,10 @@
 
 namespace remit::grading {
 
-RunFacts::RunFacts(RecordStore& store, const Manifest* manifest) : store_(store) {
-  if (manifest != nullptr) {
-    for (const PinnedPolicy& policy : manifest->policies) {
-      policies_.push_back({store.intern(policy.version), store.intern(policy.digest.value_or(""))});
-    }
-  }
-  for (const WriterLog& log : store.writers()) {
+RunFacts::RunFacts(const RecordStore& store) : store_(store) {
+  for (std::uint32_t writer = 0; writer < store.writers().size(); ++writer) {
+    const WriterLog& log = store.writers()[writer];
+    for (const Publication& one : log.publications) published_.emplace_back(writer, one.version);
     has_loss_ |= !log.losses.empty();
     std::optional<OrderKey>& last = finished_.emplace_back();
     for (const RunFinished& one : log.finished) {
@@ -30,6 +27,11 @@ RunFacts::RunFacts(RecordStore& store, const Manifest* manifest) : store_(store)
   }
   std::sort(finished_runs_.begin(), finished_runs_.end());
   std::sort(spied_runs_.begin(), spied_runs_.end());
+  std::sort(published_.begin(), published_.end());
+}
+
+bool RunFacts::is_published(std::uint32_t writer, Ref version) const {
+  return std::binary_search(published_.begin(), published_.end(), std::pair(writer, version));
 }
 
 bool RunFacts::is_run_finished(const CallView& call) const {
@@ -58,7 +60,7 @@ bool RunFacts::is_touched_by_loss(const CallView& call) const {
       const EventRecord& event = *call.events[k];
       const bool closes = event.kind == event::EventKind::kExecutorFinish ||
                           event.kind == event::EventKind::kPermitUnspent ||
-                          (call.is_denied && event.decision == DecisionWord::kDeny);
+                          (call.is_denied && call.denies(event));
       if (closes) {
         closed = event.key();
         break;

@@ -3,28 +3,22 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "grading/call_view.h"
-#include "grading/manifest.h"
 #include "grading/record_store.h"
 
 namespace remit::grading {
 
-/// Policies, ended runs and losses, with their texts as references. Made once after the
-/// last event; immutable then.
+/// Publications, ended runs and losses. Made once after the last event; immutable then.
 class RunFacts {
  public:
   /// `store` is settled; it outlives this.
-  RunFacts(RecordStore& store, const Manifest* manifest);
+  explicit RunFacts(const RecordStore& store);
 
-  struct Policy {
-    Ref version;
-    Ref digest;  ///< 0 where the manifest gives none
-  };
-  [[nodiscard]] const std::vector<Policy>& policies() const { return policies_; }
-
+  /// Whether the writer published the version, anywhere in its log.
+  [[nodiscard]] bool is_published(std::uint32_t writer, Ref version) const;
   /// Whether `run.finished` says that the record of each event of the call is complete
   /// (REQ-GR-074).
   [[nodiscard]] bool is_run_finished(const CallView& call) const;
@@ -36,11 +30,11 @@ class RunFacts {
 
  private:
   const RecordStore& store_;
-  std::vector<Policy> policies_;
-  std::vector<Ref> finished_runs_;                 // sorted
-  std::vector<std::optional<OrderKey>> finished_;  // by writer: its last of its own record
-  std::vector<Ref> spied_runs_;                    // sorted
-  bool is_spied_ = false;                          // by a spy that names no run
+  std::vector<std::pair<std::uint32_t, Ref>> published_;  // writer and version, sorted
+  std::vector<Ref> finished_runs_;                        // sorted
+  std::vector<std::optional<OrderKey>> finished_;         // by writer: its last of its own record
+  std::vector<Ref> spied_runs_;                           // sorted
+  bool is_spied_ = false;                                 // by a spy that names no run
   bool has_loss_ = false;
 };
 

@@ -16,9 +16,9 @@ std::string counted(std::uint64_t number, std::string_view one, std::string_view
 
 }  // namespace
 
-std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& judge) const {
+std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& judge,
+                                          const Population& population) const {
   std::vector<std::string> out;
-  const Population& population = store_.population();
   if (population.events == 0) out.emplace_back("no event was read: nothing was judged");
   if (population.events > 0 && population.invocations == 0) {
     out.emplace_back("no event of an invocation was read: nothing was exercised");
@@ -30,11 +30,6 @@ std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& ju
         "expected effects of {} were compared with the number of starts: nothing observed effects",
         counted(judge.effects_by_starts(), "invocation", "invocations")));
   }
-  if (judge.unrecorded_digests() > 0) {
-    out.push_back(fmt::format(
-        "{} no policy digest, though the manifest pins one: only the version was compared",
-        counted(judge.unrecorded_digests(), "decision records", "decisions record")));
-  }
   say_pinned(out);
   const auto say_unjudged = [&](std::string_view names,
                                 std::initializer_list<event::EventKind> kinds) {
@@ -44,15 +39,15 @@ std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& ju
     out.push_back(fmt::format("{} {} not judged", counted(number, "event", "events"), names));
   };
   using event::EventKind;
-  say_unjudged(
-      "of resources and approvals (resource.resolved, approval.checked, approval.changed)",
-      {EventKind::kResourceResolved, EventKind::kApprovalChecked, EventKind::kApprovalChanged});
-  say_unjudged("of queues (queue.enqueued, queue.dequeued, queue.denied)",
-               {EventKind::kQueueEnqueued, EventKind::kQueueDequeued, EventKind::kQueueDenied});
+  say_unjudged("of queues (queue.enqueued, queue.dequeued)",
+               {EventKind::kQueueEnqueued, EventKind::kQueueDequeued});
+  if (population.would_deny > 0) {
+    out.push_back(
+        fmt::format("{} denied in shadow mode, which held nothing back",
+                    counted(population.would_deny, "invocation was", "invocations were")));
+  }
   if (population.invocations > 0) {
-    out.emplace_back(
-        "not judged by this version: whether recorded facts of principals, resources and approvals "
-        "are true, and whether secrets leaked into the evidence");
+    out.emplace_back("not judged by this version: whether secrets leaked into the evidence");
   }
   return out;
 }
@@ -93,30 +88,47 @@ void Scope::say_routes(std::vector<std::string>& out) const {
   }
 }
 
-// Facts that the manifest pins and this version does not compare.
+// What the manifest does not pin, and what it pins in vain.
 void Scope::say_pinned(std::vector<std::string>& out) const {
-  if (!criteria_.manifest) return;
-  const Manifest& manifest = *criteria_.manifest;
-  std::vector<std::string> pinned;
-  if (manifest.environment) pinned.emplace_back("environment");
-  if (manifest.fixture_revision) pinned.emplace_back("fixture_revision");
-  const auto say = [&](std::uint64_t number, std::string_view one, std::string_view many) {
-    if (number > 0) pinned.push_back(counted(number, one, many));
+  if (store_.population().invocations == 0) return;
+  static const Manifest kNothing;
+  const Manifest& manifest = criteria_.manifest ? *criteria_.manifest : kNothing;
+  const auto is_pinned_by_entry = [&](auto member) {
+    return std::any_of(manifest.cases.begin(), manifest.cases.end(), [&](const Case& of_case) {
+      return std::any_of(of_case.expect.begin(), of_case.expect.end(),
+                         [&](const Expectation& entry) { return (entry.*member).has_value(); });
+    });
   };
-  say(manifest.principals.size(), "principal", "principals");
-  say(manifest.resources.size(), "resource", "resources");
-  say(manifest.approvals.size(), "approval", "approvals");
-  std::uint64_t entries = 0;
-  for (const Case& of_case : manifest.cases) {
-    for (const Expectation& entry : of_case.expect) {
-      entries += entry.principal || entry.resource ? 1U : 0U;
-    }
+  std::vector<std::string_view> unpinned;
+  if (manifest.principals.empty() && !is_pinned_by_entry(&Expectation::principal)) {
+    unpinned.emplace_back("principals");
   }
-  say(entries, "expected request's principal and resource",
-      "expected requests' principals and resources");
-  if (pinned.empty()) return;
-  out.push_back(fmt::format("pinned by the manifest and not compared by this version: {}",
-                            fmt::join(pinned, ", ")));
+  if (manifest.resources.empty() && !is_pinned_by_entry(&Expectation::resource)) {
+    unpinned.emplace_back("resources");
+  }
+  if (manifest.approvals.empty()) unpinned.emplace_back("approvals");
+  if (!unpinned.empty()) {
+    out.push_back(
+        fmt::format("no manifest pins {}: what was recorded of them was compared only "
+                    "with the rest of the record",
+                    fmt::join(unpinned, ", ")));
+  }
+  std::vector<std::string_view> unrecorded;
+  if (manifest.fixture_revision) unrecorded.emplace_back("fixture_revision");
+  const bool has_scopes =
+      std::any_of(manifest.principals.begin(), manifest.principals.end(),
+                  [](const PinnedPrincipal& one) { return !one.scopes.empty(); });
+  if (has_scopes) unrecorded.emplace_back("scopes of principals");
+  const auto& writers = store_.writers();
+  const bool is_environment_recorded =
+      std::any_of(writers.begin(), writers.end(), [](const WriterLog& log) {
+        return std::any_of(log.started.begin(), log.started.end(),
+                           [](const RunStarted& one) { return one.environment != 0; });
+      });
+  if (manifest.environment && !is_environment_recorded) unrecorded.emplace_back("environment");
+  if (unrecorded.empty()) return;
+  out.push_back(fmt::format("pinned by the manifest and recorded by no event: {}",
+                            fmt::join(unrecorded, ", ")));
 }
 
 }  // namespace remit::grading

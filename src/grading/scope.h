@@ -20,7 +20,8 @@ class Scope {
 
   /// An invocation was judged that belongs to no case.
   void count_outside() { ++without_case_; }
-  [[nodiscard]] std::vector<std::string> sentences(const Casebook& cases, const Judge& judge) const;
+  [[nodiscard]] std::vector<std::string> sentences(const Casebook& cases, const Judge& judge,
+                                                   const Population& population) const;
 
  private:
   void say_planning(const Casebook& cases, std::vector<std::string>& out) const;

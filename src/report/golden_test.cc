@@ -87,6 +87,12 @@ grading::Criteria criteria_of(const fs::path& directory) {
     for (const Error& error : parsed.errors) ADD_FAILURE() << error.to_string();
     criteria.manifest = std::move(parsed.manifest);
   }
+  if (fs::exists(directory / "contract.yaml")) {
+    grading::ContractParse parsed =
+        grading::parse_contract(read(directory / "contract.yaml"), "contract.yaml");
+    for (const Error& error : parsed.errors) ADD_FAILURE() << error.to_string();
+    if (parsed.contract) criteria.contract = std::move(*parsed.contract);
+  }
   if (fs::exists(directory / "expect.txt")) {
     criteria.expected_ids =
         grading::parse_expected_ids(read(directory / "expect.txt"), "expect.txt").value();

@@ -186,6 +186,7 @@ void write_population(const grading::Population& population, Writer& out) {
   count("ignored_fields", population.ignored_fields);
   count("ignored_events", population.ignored_events);
   count("repeats", population.repeats);
+  count("would_deny", population.would_deny);
   out.close('}');
 }
 
