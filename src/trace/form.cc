@@ -138,22 +138,20 @@ Result<Form> PeekedFile::recognise() {
     head_.append(event::kScanPadding, '\0');
     const Votes votes = votes_of(head_, size);
     head_.resize(size);
-    const bool is_told = votes.is_clear || votes.otlp || votes.tau;
-    if (is_told || !has_more) return decide(votes);
+    if (votes.is_clear || !has_more) return decide(votes);
   }
 }
 
 Result<Layout> PeekedFile::layout() {
-  bool has_more = head_.empty();
-  while (has_more && head_.find('\n') == std::string::npos) {
-    REMIT_TRY_ASSIGN(has_more, peek_more());
+  for (;;) {
+    REMIT_TRY_ASSIGN(const bool has_more, peek_more());
+    const std::size_t first = head_.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && head_[first] != '{') return Layout::kWhole;
+    const std::size_t newline = head_.find('\n', std::min(first, head_.size()));
+    const std::size_t next = head_.find_first_not_of("\r\n", std::min(newline, head_.size()));
+    if (next != std::string::npos) return head_[next] == '{' ? Layout::kLines : Layout::kWhole;
+    if (!has_more) return Layout::kLines;
   }
-  const std::size_t first = head_.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || head_[first] != '{') return Layout::kWhole;
-  const std::size_t newline = head_.find('\n', first);
-  if (newline == std::string::npos) return Layout::kLines;
-  const std::size_t next = head_.find_first_not_of("\r\n", newline);
-  return next == std::string::npos || head_[next] == '{' ? Layout::kLines : Layout::kWhole;
 }
 
 }  // namespace remit::trace

@@ -39,9 +39,9 @@ class PeekedFile final : public ReadFile {
 
   Result<std::size_t> read(std::span<std::byte> out) override;
 
-  /// Tells the form by the first keys (REQ-IN-031), looking no further than it must. A file that
-  /// shows no other form is JSON Lines. Before the first `read`. Errors: those of reading, and
-  /// `invalid_input` where keys of several forms stand side by side.
+  /// Tells the form by the first keys (REQ-IN-031), whatever the pieces in which the file comes. A
+  /// file that shows no other form is JSON Lines. Before the first `read`. Errors: those of
+  /// reading, and `invalid_input` where keys of several forms stand side by side.
   Result<Form> recognise();
   /// How documents are laid out, as far as the first bytes show; before the first `read`.
   Result<Layout> layout();
