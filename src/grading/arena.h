@@ -1,4 +1,4 @@
-// Memory that only grows: small things by 32-bit references, without an allocation for each.
+// Memory for small things by 32-bit references, without an allocation for each.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,19 +18,28 @@ namespace remit::grading {
 /// Names 8 bytes or more in an Arena; 0 names nothing.
 using Ref = std::uint32_t;
 
-/// Chunks of memory that are given out from front to back and freed together. What it gave out
-/// stays where it is. Not thread-safe.
+/// Chunks of memory that are given out from front to back and taken back from back to front. What
+/// it gave out stays where it is. Not thread-safe.
 class Arena {
  public:
   /// Room for `bytes`, aligned to 8; 0 beyond kLargest or once kMaxGraderBytes are used.
   Ref allocate(std::size_t bytes) {
     if (bytes > kLargest) return 0;
     const std::size_t units = (bytes + kUnit - 1) / kUnit;
-    if (next_ + units > kChunkUnits && !add_chunk()) return 0;
-    const auto ref = static_cast<Ref>((chunks_.size() - 1) * kChunkUnits + next_);
-    next_ += units;
+    if (top_ + units > end_ && !next_chunk()) return 0;
+    const auto ref = static_cast<Ref>(top_);
+    top_ += units;
     return ref;
   }
+
+  /// Every reference given out so far is smaller; see `rewind`.
+  [[nodiscard]] std::size_t top() const { return top_; }
+  /// Takes back everything that was given out since `top` was this. The memory is used again.
+  void rewind(std::size_t top) {
+    top_ = top;
+    end_ = (top + kChunkUnits - 1) / kChunkUnits * kChunkUnits;
+  }
+  [[nodiscard]] std::size_t used_bytes() const { return top_ * kUnit; }
 
   [[nodiscard]] char* at(Ref ref) const {
     return chunks_[ref / kChunkUnits].get() + (ref % kChunkUnits) * kUnit;
@@ -64,13 +73,20 @@ class Arena {
   static constexpr std::size_t kLargest = kChunkBytes - kUnit;
   static_assert(kMaxGraderBytes / kUnit <= std::size_t{1} << 32U, "a Ref reaches all of it");
 
+  bool next_chunk() {
+    const std::size_t index = end_ / kChunkUnits;
+    if (index == chunks_.size() && !add_chunk()) return false;
+    top_ = end_ == 0 ? 1 : end_;  // unit 0 of the first chunk is the reference to nothing
+    end_ += kChunkUnits;
+    return true;
+  }
+
   bool add_chunk() {
     if ((chunks_.size() + 1) * kChunkBytes > kMaxGraderBytes) return false;
     void* memory = std::aligned_alloc(kHugePage, kChunkBytes);
     if (memory == nullptr) return false;
     // Only a hint: a run that needs more than one chunk enters the kernel some hundred times less.
     if (!chunks_.empty()) static_cast<void>(::madvise(memory, kChunkBytes, MADV_HUGEPAGE));
-    next_ = chunks_.empty() ? 1 : 0;  // unit 0 of the first chunk is the reference to nothing
     chunks_.emplace_back(static_cast<char*>(memory));
     return true;
   }
@@ -80,7 +96,8 @@ class Arena {
   };
   static constexpr std::size_t kHugePage = std::size_t{2} << 20U;
   std::vector<std::unique_ptr<char, Free>> chunks_;
-  std::size_t next_ = kChunkUnits;
+  std::size_t top_ = 0;  ///< in units
+  std::size_t end_ = 0;  ///< of the chunk that is being filled
 };
 
 }  // namespace remit::grading

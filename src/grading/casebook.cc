@@ -2,7 +2,7 @@
 #include "grading/casebook.h"
 
 #include <algorithm>
-#include <tuple>
+#include <iterator>
 #include <utility>
 
 namespace remit::grading {
@@ -22,62 +22,91 @@ Finding case_finding(Code code, const Case& of_case, Value value) {
 
 }  // namespace
 
-Casebook::Casebook(const Manifest* manifest, const ByVerdict<bool>& blocking, RecordStore& store)
+Casebook::Casebook(const Manifest* manifest, const ByVerdict<bool>& blocking,
+                   const RecordStore& store)
     : manifest_(manifest), blocking_(blocking), store_(store) {
   gate_.items.fill(Value::kPassed);
   if (!has_cases()) return;
   states_.resize(manifest->cases.size());
-  ties_.resize(store.invocations().size());
   for (std::uint32_t i = 0; i < states_.size(); ++i) {
     const Case& of_case = manifest->cases[i];
-    by_case_id_.emplace(store.intern(of_case.id), i);
+    by_case_id_.emplace(of_case.id, i);
     if (of_case.run_id) {
-      const auto [known, is_first] = by_run_id_.emplace(store.intern(*of_case.run_id), i);
+      const auto [known, is_first] = by_run_id_.emplace(*of_case.run_id, i);
       if (!is_first) known->second = kNone;
     }
-    states_[i].entries.assign(of_case.expect.size(), kNone);
+    states_[i].is_matched.assign(of_case.expect.size(), false);
     for (std::uint32_t k = 0; k < of_case.expect.size(); ++k) {
-      const auto& id = of_case.expect[k].invocation_id;
-      const std::uint32_t invocation = id ? store.find(*id) : RecordStore::kNone;
-      if (invocation == RecordStore::kNone) continue;
-      by_invocation_.emplace(invocation, Tie{i, k});
+      const Expectation& entry = of_case.expect[k];
+      if (entry.invocation_id) {
+        by_id_.emplace(*entry.invocation_id, Claim{i, k});
+        continue;
+      }
+      ++states_[i].wanted[entry.tool];
+      if (entry.route) states_[i].routes.insert(*entry.route);
     }
   }
 }
 
 // By an entry that names it, else by its case id, else by its run's id (REQ-MF-016).
-std::uint32_t Casebook::find_case(const CallView& call) {
-  if (const auto named = by_invocation_.find(call.invocation); named != by_invocation_.end()) {
-    return named->second.of_case;
-  }
-  if (const auto known = by_case_id_.find(call.case_id); known != by_case_id_.end()) {
-    return known->second;
-  }
-  const auto found = by_run_id_.find(call.run_id);
-  if (found == by_run_id_.end()) return kNone;
-  if (found->second == kNone) ++ambiguous_;
-  return found->second;
+std::uint32_t Casebook::find_case(const CallView& call) const {
+  if (const auto named = by_id_.find(call.id); named != by_id_.end()) return named->second.of_case;
+  const auto by_case = by_case_id_.find(store_.text(call.case_id));
+  if (call.case_id != 0 && by_case != by_case_id_.end()) return by_case->second;
+  const auto by_run = by_run_id_.find(store_.text(call.run_id));
+  return call.run_id != 0 && by_run != by_run_id_.end() ? by_run->second : kNone;
 }
 
 void Casebook::enter(const CallView& call) {
   if (!has_cases()) return;
   const std::uint32_t index = find_case(call);
-  if (index == kNone) return;
-  ties_[call.invocation].of_case = index;
-  const EventRecord& first = call.requests.empty() ? *call.events.front() : *call.requests.front();
-  State& state = states_[index];
-  state.members.push_back({call.invocation, store_.writers()[first.writer].rank, first.key(),
-                           call.tool, call.route, false});
-  for (const EventRecord* request : call.requests) {
-    state.requested.push_back(request->fact(Fact::kTool));
+  if (index == kNone) {
+    ambiguous_ += call.run_id != 0 && by_run_id_.contains(store_.text(call.run_id)) ? 1U : 0U;
+    return;
   }
+  const EventRecord& first = call.requests.empty() ? *call.events.front() : *call.requests.front();
+  const Rank rank{store_.writers()[first.writer].rank, first.key()};
+  State& state = states_[index];
+  state.ids.emplace_back(rank, call.id);
+  const Case& of_case = manifest_->cases[index];
+  for (const EventRecord* request : call.requests) {
+    const std::string_view tool = store_.text(request->fact(Fact::kTool));
+    const auto& required = of_case.required_requests;
+    if (std::find(required.begin(), required.end(), tool) != required.end()) {
+      state.requested.emplace(tool);
+    }
+  }
+  const auto named = by_id_.find(call.id);
+  if (named == by_id_.end()) {
+    offer(state, call, rank);
+    return;
+  }
+  Claim& claim = named->second;
+  claim.is_met = true;
+  claim.is_misnamed = !is_as_named(of_case.expect[claim.entry], call);
+  if (!claim.is_misnamed) state.is_matched[claim.entry] = true;
+}
+
+// Keeps an invocation that no entry names, if it may be among the first of its tool and route.
+void Casebook::offer(State& state, const CallView& call, const Rank& rank) {
+  const std::string_view tool = store_.text(call.tool);
+  const auto wanted = state.wanted.find(tool);
+  if (wanted == state.wanted.end()) return;
+  std::optional<std::string> route;  // none for all that no entry names
+  if (const auto named = state.routes.find(store_.text(call.route)); named != state.routes.end()) {
+    route = *named;
+  }
+  Candidates& first = state.candidates[{std::string(tool), route}];
+  if (first.size() == wanted->second && first.rbegin()->first < rank) return;
+  first.emplace(rank, call.id);
+  if (first.size() > wanted->second) first.erase(std::prev(first.end()));
 }
 
 // Only a tool that is recorded can be another. A route must be: a case that exercises one is not
 // exercised by a call of which nobody knows the way (REQ-MF-017).
-bool Casebook::is_as_named(const Expectation& entry, const Member& member) const {
-  const bool same_tool = member.tool == 0 || store_.text(member.tool) == entry.tool;
-  const bool same_route = !entry.route || store_.text(member.route) == *entry.route;
+bool Casebook::is_as_named(const Expectation& entry, const CallView& call) const {
+  const bool same_tool = call.tool == 0 || store_.text(call.tool) == entry.tool;
+  const bool same_route = !entry.route || store_.text(call.route) == *entry.route;
   return same_tool && same_route;
 }
 
@@ -85,74 +114,47 @@ void Casebook::match() {
   for (std::size_t i = 0; i < states_.size(); ++i) match_entries(i);
 }
 
+// Each entry without an id takes the first invocation of its tool, and route if it names one, that
+// no entry before it took.
 void Casebook::match_entries(std::size_t index) {
   State& state = states_[index];
+  std::sort(state.ids.begin(), state.ids.end());
   const Case& of_case = manifest_->cases[index];
-  std::sort(state.members.begin(), state.members.end(), [](const Member& a, const Member& b) {
-    return std::tie(a.writer_rank, a.key) < std::tie(b.writer_rank, b.key);
-  });
-  const auto tie = [&](Member& member, std::uint32_t entry) {
-    member.is_claimed = true;
-    state.entries[entry] = member.invocation;
-    ties_[member.invocation].entry = entry;
-  };
-  for (Member& member : state.members) {
-    const auto named = by_invocation_.find(member.invocation);
-    if (named == by_invocation_.end()) continue;
-    member.is_claimed = true;
-    const std::uint32_t entry = named->second.entry;
-    if (is_as_named(of_case.expect[entry], member)) {
-      tie(member, entry);
-    } else {
-      ties_[member.invocation].misnamed = entry;
-    }
-  }
-  // By tool, so that a long case does not search all of itself for each entry.
-  struct Queue {
-    std::vector<Member*> members;
-    std::size_t first = 0;  // all before it are claimed
-  };
-  std::unordered_map<Ref, Queue> by_tool;
-  for (Member& member : state.members) {
-    if (!member.is_claimed) by_tool[member.tool].members.push_back(&member);
-  }
   for (std::uint32_t entry = 0; entry < of_case.expect.size(); ++entry) {
     const Expectation& expected = of_case.expect[entry];
     if (expected.invocation_id) continue;
-    const auto found = by_tool.find(store_.intern(expected.tool));
-    if (found == by_tool.end()) continue;
-    Queue& queue = found->second;
-    while (queue.first < queue.members.size() && queue.members[queue.first]->is_claimed) {
-      ++queue.first;
+    Candidates* best = nullptr;
+    auto group = state.candidates.lower_bound({expected.tool, expected.route});
+    for (; group != state.candidates.end() && group->first.first == expected.tool; ++group) {
+      if (expected.route && group->first.second != *expected.route) break;
+      if (group->second.empty()) continue;
+      const bool is_first = best == nullptr || group->second.begin()->first < best->begin()->first;
+      if (is_first) best = &group->second;
     }
-    for (std::size_t i = queue.first; i < queue.members.size(); ++i) {
-      Member& member = *queue.members[i];
-      if (member.is_claimed || !is_as_named(expected, member)) continue;
-      tie(member, entry);
-      break;
-    }
+    if (best == nullptr) continue;
+    state.is_matched[entry] = true;
+    claimed_.emplace(std::move(best->begin()->second),
+                     Claim{static_cast<std::uint32_t>(index), entry});
+    best->erase(best->begin());
   }
+  state.candidates.clear();
 }
 
-const Case* Casebook::case_of(std::uint32_t invocation) const {
-  if (ties_.empty() || ties_[invocation].of_case == kNone) return nullptr;
-  return &manifest_->cases[ties_[invocation].of_case];
+Casebook::Tie Casebook::tie_of(const CallView& call) const {
+  const std::uint32_t index = has_cases() ? find_case(call) : kNone;
+  if (index == kNone) return {};
+  Tie tie{&manifest_->cases[index]};
+  if (const auto named = by_id_.find(call.id); named != by_id_.end()) {
+    const Expectation* entry = &tie.of_case->expect[named->second.entry];
+    (named->second.is_misnamed ? tie.misnamed : tie.entry) = entry;
+  } else if (const auto found = claimed_.find(std::string(call.id)); found != claimed_.end()) {
+    tie.entry = &tie.of_case->expect[found->second.entry];
+  }
+  return tie;
 }
 
-const Expectation* Casebook::entry_of(std::uint32_t invocation) const {
-  const Case* of_case = case_of(invocation);
-  if (of_case == nullptr || ties_[invocation].entry == kNone) return nullptr;
-  return &of_case->expect[ties_[invocation].entry];
-}
-
-const Expectation* Casebook::misnamed_of(std::uint32_t invocation) const {
-  const Case* of_case = case_of(invocation);
-  if (of_case == nullptr || ties_[invocation].misnamed == kNone) return nullptr;
-  return &of_case->expect[ties_[invocation].misnamed];
-}
-
-void Casebook::count(const CallView& call, const ByVerdict<Value>& verdicts) {
-  State& state = states_[ties_[call.invocation].of_case];
+void Casebook::count(const Case& of_case, const CallView& call, const ByVerdict<Value>& verdicts) {
+  State& state = states_[static_cast<std::size_t>(&of_case - manifest_->cases.data())];
   for (const Verdict verdict : kVerdicts) {
     if (verdicts[verdict] == Value::kNotExercised) continue;
     VerdictResult& result = state.verdicts[verdict];
@@ -188,9 +190,7 @@ std::vector<CaseGrade> Casebook::conclude(bool has_loss, std::vector<Finding>& f
     grade.case_id = manifest_->cases[i].id;
     grade.is_security = manifest_->cases[i].is_security;
     grade.verdicts = states_[i].verdicts;
-    for (const Member& member : states_[i].members) {
-      grade.invocation_ids.emplace_back(store_.text(store_.invocations()[member.invocation].id));
-    }
+    for (auto& [rank, id] : states_[i].ids) grade.invocation_ids.push_back(std::move(id));
   }
   return out;
 }
@@ -223,15 +223,15 @@ void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding
     is_request_absent = true;
   };
   for (std::size_t k = 0; k < of_case.expect.size(); ++k) {
-    if (state.entries[k] != kNone) continue;
+    if (state.is_matched[k]) continue;
     const Expectation& entry = of_case.expect[k];
-    if (entry.invocation_id && store_.find(*entry.invocation_id) != RecordStore::kNone) {
+    if (entry.invocation_id && by_id_.at(*entry.invocation_id).is_met) {
       is_request_absent = true;  // it came as another call, whose own finding says so
       continue;
     }
     absent(entry.tool, &entry);
     // In a security case, and where nothing came at all, the absent request is the whole answer.
-    if (!entry.invocation_id || of_case.is_security || state.members.empty()) continue;
+    if (!entry.invocation_id || of_case.is_security || state.ids.empty()) continue;
     Finding missing = case_finding(Code::kMissingInvocation, of_case,
                                    has_loss ? Value::kUndetermined : Value::kFailed);
     missing.invocation_id = entry.invocation_id;
@@ -240,12 +240,9 @@ void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding
     findings.push_back(std::move(missing));
   }
   for (const std::string& tool : of_case.required_requests) {
-    const Ref ref = store_.intern(tool);
-    if (std::find(state.requested.begin(), state.requested.end(), ref) == state.requested.end()) {
-      absent(tool, nullptr);
-    }
+    if (!state.requested.contains(tool)) absent(tool, nullptr);
   }
-  const bool is_vacuous = state.members.empty() && !is_request_absent;
+  const bool is_vacuous = state.ids.empty() && !is_request_absent;
   if (is_vacuous) {
     findings.push_back(case_finding(Code::kVacuousCase, of_case, Value::kNotExercised));
   }

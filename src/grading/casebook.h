@@ -1,10 +1,17 @@
 // Which invocation belongs to which case and entry, and what a case is worth.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "grading/call_view.h"
@@ -15,25 +22,29 @@
 
 namespace remit::grading {
 
-/// The cases of one manifest beside the invocations of one run. Not thread-safe.
+/// The cases of one manifest beside the invocations of one run. Of an invocation it keeps its id,
+/// if it belongs to a case, and what it takes to give the first ones to entries. Not thread-safe.
 class Casebook {
  public:
   /// `manifest` may be null: then nothing belongs to a case. `blocking` are the verdicts that block
   /// by the contract. Manifest and store outlive this.
-  Casebook(const Manifest* manifest, const ByVerdict<bool>& blocking, RecordStore& store);
+  Casebook(const Manifest* manifest, const ByVerdict<bool>& blocking, const RecordStore& store);
 
   /// Ties an invocation to its case (REQ-MF-011). Once for each.
   void enter(const CallView& call);
   /// Ties entries to invocations (REQ-MF-012). Once, after the last `enter`.
   void match();
 
-  [[nodiscard]] const Case* case_of(std::uint32_t invocation) const;
-  [[nodiscard]] const Expectation* entry_of(std::uint32_t invocation) const;
-  /// The entry that has the invocation's id and another tool or route.
-  [[nodiscard]] const Expectation* misnamed_of(std::uint32_t invocation) const;
+  /// What an invocation belongs to; what does not is null. After `match`.
+  struct Tie {
+    const Case* of_case = nullptr;
+    const Expectation* entry = nullptr;
+    const Expectation* misnamed = nullptr;  ///< names it, but for another tool or route
+  };
+  [[nodiscard]] Tie tie_of(const CallView& call) const;
 
   /// Adds the verdicts of an invocation to its case.
-  void count(const CallView& call, const ByVerdict<Value>& verdicts);
+  void count(const Case& of_case, const CallView& call, const ByVerdict<Value>& verdicts);
   /// Appends findings of what is absent from cases, and grades them in the order of the manifest.
   std::vector<CaseGrade> conclude(bool has_loss, std::vector<Finding>& findings);
 
@@ -46,18 +57,24 @@ class Casebook {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
-  /// One invocation of a case, by what its requests say.
-  struct Member {
-    std::uint32_t invocation;
-    std::uint32_t writer_rank;
+  /// Where an invocation stands among those of its case: by its first request, else by its first
+  /// event.
+  struct Rank {
+    std::uint32_t writer_rank = 0;
     OrderKey key;
-    Ref tool, route;
-    bool is_claimed;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
   };
+  /// Invocations of a case that an entry may claim, by their rank, with their ids.
+  using Candidates = std::map<Rank, std::string>;
   struct State {
-    std::vector<Member> members;
-    std::vector<std::uint32_t> entries;  ///< by entry: its invocation, or kNone
-    std::vector<Ref> requested;          ///< tools of all requests
+    /// By tool and, where an entry names it, route; the first ones only, as many as entries ask for
+    /// the tool, since no more can be claimed.
+    std::map<std::pair<std::string, std::optional<std::string>>, Candidates> candidates;
+    std::unordered_map<std::string_view, std::size_t> wanted;  ///< entries without an id, by tool
+    std::set<std::string, std::less<>> routes;                 ///< that entries name
+    std::vector<bool> is_matched;                              ///< by entry
+    std::set<std::string, std::less<>> requested;              ///< of the required requests
+    std::vector<std::pair<Rank, std::string>> ids;             ///< of all invocations
     ByVerdict<VerdictResult> verdicts;
     ByVerdict<Value> blocking;  ///< of those invocations for which the verdict blocks
     ByVerdict<Value> own;       ///< of the case, whatever came of it
@@ -68,15 +85,18 @@ class Casebook {
       own[verdict] = worse(own[verdict], value);
     }
   };
-  struct Tie {
+  /// An entry, by its case and its place there.
+  struct Claim {
     std::uint32_t of_case = kNone;
     std::uint32_t entry = kNone;
-    std::uint32_t misnamed = kNone;  ///< entry that names it, but for another tool or route
+    bool is_met = false;       ///< an invocation with the id was seen
+    bool is_misnamed = false;  ///< for another tool or route
   };
 
-  [[nodiscard]] std::uint32_t find_case(const CallView& call);
+  [[nodiscard]] std::uint32_t find_case(const CallView& call) const;
+  void offer(State& state, const CallView& call, const Rank& rank);
   void match_entries(std::size_t index);
-  [[nodiscard]] bool is_as_named(const Expectation& entry, const Member& member) const;
+  [[nodiscard]] bool is_as_named(const Expectation& entry, const CallView& call) const;
   void find_absent(std::size_t index, bool has_loss, std::vector<Finding>& findings);
   void settle_verdicts(std::size_t index, bool is_request_absent, bool is_vacuous);
   void count_for_gate(const State& state);
@@ -84,13 +104,13 @@ class Casebook {
   const Manifest* manifest_;
   ByVerdict<bool> blocking_;
   ByVerdict<Value> gate_;
-  RecordStore& store_;
+  const RecordStore& store_;
   std::vector<State> states_;
-  std::vector<Tie> ties_;  // by invocation
-  std::unordered_map<Ref, std::uint32_t> by_case_id_;
-  std::unordered_map<Ref, std::uint32_t> by_run_id_;  // kNone where several cases claim it
-  std::unordered_map<std::uint32_t, Tie> by_invocation_;
-  std::unordered_set<std::string> missing_ids_;  // told as missing_invocation
+  std::unordered_map<std::string_view, std::uint32_t> by_case_id_;
+  std::unordered_map<std::string_view, std::uint32_t> by_run_id_;  // kNone where several claim it
+  std::unordered_map<std::string_view, Claim> by_id_;              // entries with an invocation id
+  std::unordered_map<std::string, Claim> claimed_;                 // by other invocations' ids
+  std::unordered_set<std::string> missing_ids_;                    // told as missing_invocation
   std::uint64_t ambiguous_ = 0;
 };
 

@@ -47,7 +47,7 @@ CallView random_call(RecordStore& store, RuleBook& book, SeededRandom& random, s
     if (word != 0) event.set(Field::kDecision, word == 1 ? "allow" : word == 2 ? "deny" : "maybe");
     EXPECT_TRUE(store.add(event, {"line", i, false}));
   }
-  store.settle();
+  EXPECT_TRUE(store.settle());
   CallView call;
   call.fill(store, book, 0);
   return call;
@@ -98,7 +98,8 @@ TEST(EventIndex, FindsWhatComparingFinds) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     SeededRandom random(seed);
-    RecordStore store(seed);
+    PosixFileSystem files;
+    RecordStore store({files}, seed);
     const Contract contract = sequential_contract();
     RuleBook book(contract, store);
     const CallView call = random_call(store, book, random, 4 + random.number(120));
@@ -133,7 +134,8 @@ TEST(EventIndex, FindsWhatComparingFinds) {
 
 TEST(EventIndex, TellsWhichEventsAreOfAWriter) {
   SeededRandom random(5);
-  RecordStore store(5);
+  PosixFileSystem files;
+  RecordStore store({files}, 5);
   const Contract contract = sequential_contract();
   RuleBook book(contract, store);
   const CallView call = random_call(store, book, random, 50);

@@ -309,7 +309,8 @@ TEST(Grader, GradesManyDecisionsAndStartsOfOneInvocation) {
 }
 
 TEST(Grader, AllocatesNothingPerEventInTheSteadyState) {
-  Grader grader({});
+  PosixFileSystem files;
+  Grader grader(files, {});
   ASSERT_TRUE(grader.begin_source("a", "a").has_value());
   event::Decoder decoder;
   Event event;
@@ -341,7 +342,7 @@ TEST(Grader, AllocatesNothingPerEventInTheSteadyState) {
   const std::uint64_t before = allocations;
   for (std::size_t i = lines.size() / 2; i < lines.size(); ++i) add(lines[i]);
   EXPECT_LT(allocations - before, 10U);  // tables that double, not events
-  EXPECT_EQ(grader.finish().population.denied, kCalls);
+  EXPECT_EQ(grader.finish().value().population.denied, kCalls);
 }
 
 // Where the lines of findings were read, for editors: REQ-RP-003.

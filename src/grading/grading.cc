@@ -7,7 +7,6 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "grading/casebook.h"
@@ -72,13 +71,8 @@ struct Tally {
 
 // Counts an invocation that ended on the path without violations, in a run where nothing else can
 // be held against it; false for any other.
-bool count_plain(const RecordStore& store, const Invocation& call, RuleBook& book,
-                 Population& population, Tally& tally) {
-  if (call.stage != Stage::kFinished && call.stage != Stage::kDenied) return false;
-  const EventRecord& request = store.record(call.first);
-  const Ref route = request.fact(Fact::kRoute);
-  if (call.has_route && route == 0) return false;  // another event says by which it came
-  const Resolved& rules = book.of(request.fact(Fact::kTool), route);
+bool count_plain(const PlainCall& call, RuleBook& book, Population& population, Tally& tally) {
+  const Resolved& rules = book.of(call.tool, call.route);
   const bool has_run = call.stage == Stage::kFinished;
   if (!(has_run ? rules.admits_finished : rules.admits_denied)) return false;
   const std::uint64_t runs = has_run ? 1U : 0U;
@@ -94,16 +88,35 @@ bool count_plain(const RecordStore& store, const Invocation& call, RuleBook& boo
   return true;
 }
 
+/// What judging one invocation adds to.
+struct Judging {
+  Grade& grade;
+  Casebook& cases;
+  Scope& scope;
+  Judge& judge;
+  Tally tally;  ///< the values are those of invocations outside cases
+};
+
 }  // namespace
 
 struct Grader::State {
-  explicit State(Criteria wanted) : criteria(std::move(wanted)), store(criteria.hash_seed) {}
+  State(FileSystem& files, Criteria wanted)
+      : criteria(std::move(wanted)),
+        store({files, criteria.memory_bytes, criteria.scratch_directories}, criteria.hash_seed) {}
 
   const Manifest* manifest() const { return criteria.manifest ? &*criteria.manifest : nullptr; }
+  /// Whether it was expected, and nothing of it was seen.
+  bool was_missed(std::string_view id) const {
+    const auto expected = expected_ids.find(id);
+    return expected != expected_ids.end() && !expected->second;
+  }
   void find_in_logs();
   void find_repeats();
   void find_missing_ids(bool has_loss);
-  void judge_all(Grade& grade);
+  Status enter_all(Casebook& cases, RuleBook& book);
+  Status judge_all(Grade& grade);
+  Status judge_calls(RuleBook& book, Judging& judging);
+  void judge_call(const CallView& call, Judging& judging);
   void find_in_environment(const PinnedFacts& pinned);
   void conclude(Grade& grade, const Tally& tally, const Casebook& cases);
   Value gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const;
@@ -113,11 +126,12 @@ struct Grader::State {
   Criteria criteria;
   RecordStore store;
   std::vector<Finding> findings;
-  std::unordered_set<std::string_view> expected_ids;
+  std::unordered_map<std::string_view, bool> expected_ids;  // and whether they were seen
   std::vector<InvocationGrade> invocations;
 };
 
-Grader::Grader(Criteria criteria) : state_(std::make_unique<State>(std::move(criteria))) {}
+Grader::Grader(FileSystem& files, Criteria criteria)
+    : state_(std::make_unique<State>(files, std::move(criteria))) {}
 Grader::~Grader() = default;
 Grader::Grader(Grader&&) noexcept = default;
 Grader& Grader::operator=(Grader&&) noexcept = default;
@@ -130,10 +144,7 @@ Status Grader::begin_source(std::string_view input, std::string_view source) {
 }
 
 Status Grader::add(const event::Event& event, const trace::Line& line) {
-  if (state_->store.add(event, line)) return {};
-  return Error{
-      ErrorCode::kLimitExceeded,
-      fmt::format("the run does not fit into the grader's {} GiB", kMaxGraderBytes >> 30U)};
+  return state_->store.add(event, line);
 }
 
 void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line) {
@@ -207,7 +218,7 @@ void Grader::State::find_in_logs() {
 // Lines that came again and belong to no invocation that was seen.
 void Grader::State::find_repeats() {
   for (const Repeat& one : store.repeats()) {
-    if (one.invocation != RecordStore::kNone) continue;
+    if (one.is_of_call) continue;
     Finding finding =
         run_finding(one.is_verified ? Code::kConflictingRepeat : Code::kUnverifiedRepeat, "");
     finding.events.push_back(store.position(one.writer, true, one.seq, one.place, one.line));
@@ -217,16 +228,15 @@ void Grader::State::find_repeats() {
 
 // Expected ids of which nothing was seen; without a manifest their absence is planning's too.
 void Grader::State::find_missing_ids(bool has_loss) {
-  if (!criteria.expected_ids) return;
-  for (const std::string& id : *criteria.expected_ids) {
-    if (!expected_ids.insert(id).second || store.find(id) != RecordStore::kNone) continue;
+  for (const auto& [id, was_seen] : expected_ids) {
+    if (was_seen) continue;
     Finding missing = run_finding(Code::kMissingInvocation, "");
-    missing.invocation_id = id;
+    missing.invocation_id = std::string(id);
     if (has_loss) missing.value = Value::kUndetermined;
     findings.push_back(std::move(missing));
     if (criteria.manifest) continue;
     Finding absent = run_finding(Code::kExpectedRequestAbsent, "");
-    absent.invocation_id = id;
+    absent.invocation_id = std::string(id);
     absent.consequence = true;
     findings.push_back(std::move(absent));
   }
@@ -256,72 +266,111 @@ void Grader::State::find_in_environment(const PinnedFacts& pinned) {
   }
 }
 
-void Grader::State::judge_all(Grade& grade) {
+Status Grader::State::enter_all(Casebook& cases, RuleBook& book) {
+  if (!cases.has_cases()) return {};
+  CallView call;
+  const auto visit = [&] {
+    for (std::uint32_t i = 0; i < store.invocations().size(); ++i) {
+      call.fill(store, book, i);
+      cases.enter(call);
+    }
+    book.forget_references();
+    return Status{};
+  };
+  REMIT_TRY(store.for_each_part([](const PlainCall&) { return false; }, visit));
+  cases.match();
+  return {};
+}
+
+void Grader::State::judge_call(const CallView& call, Judging& judging) {
+  const Casebook::Tie tie = judging.cases.tie_of(call);
+  const auto expected = expected_ids.find(call.id);
+  Assignment assignment;
+  assignment.of_case = tie.of_case;
+  assignment.entry = tie.entry;
+  assignment.misnamed = tie.misnamed;
+  assignment.is_judged_by_ids = manifest() == nullptr && criteria.expected_ids.has_value();
+  assignment.is_expected_id = expected != expected_ids.end();
+  if (assignment.is_expected_id) expected->second = true;
+  const std::size_t before = findings.size();
+  const ByVerdict<Value> verdicts = judging.judge.judge(call, assignment);
+  store.claim_repeats(call.invocation);
+  Population& population = judging.grade.population;
+  population.allowed += call.is_allowed ? 1U : 0U;
+  population.denied += call.is_denied ? 1U : 0U;
+  population.would_deny += call.would_deny ? 1U : 0U;
+  population.started += call.starts.empty() ? 0U : 1U;
+  population.finished += call.finishes.empty() ? 0U : 1U;
+  judging.tally.count(*call.requirements, verdicts, tie.of_case != nullptr);
+  if (tie.of_case != nullptr) judging.cases.count(*tie.of_case, call, verdicts);
+  if (tie.of_case == nullptr) judging.scope.count_outside();
+  if (findings.size() == before && !criteria.list_all) return;
+  InvocationGrade& one = invocations.emplace_back();
+  one.invocation_id = std::string(call.id);
+  one.verdicts = verdicts;
+  if (call.tool != 0) one.tool = std::string(store.text(call.tool));
+  if (call.route != 0) one.route = std::string(store.text(call.route));
+  if (tie.of_case != nullptr) {
+    one.case_id = tie.of_case->id;
+  } else if (call.case_id != 0) {
+    one.case_id = std::string(store.text(call.case_id));
+  }
+}
+
+Status Grader::State::judge_calls(RuleBook& book, Judging& judging) {
+  const bool may_skip =
+      store.is_plain() && manifest() == nullptr && !criteria.expected_ids && !criteria.list_all;
+  Population& population = judging.grade.population;
+  const auto take = [&](const PlainCall& call) {
+    if (!may_skip || !count_plain(call, book, population, judging.tally)) return false;
+    ++population.invocations;
+    if (call.route == 0) judging.scope.count_without_route();
+    return true;
+  };
+  CallView call;
+  const auto visit = [&] {
+    for (std::uint32_t i = 0; i < store.invocations().size(); ++i) {
+      const Invocation& one = store.invocations()[i];
+      if (const std::optional<PlainCall> plain = store.plain_call(one); plain && take(*plain)) {
+        continue;
+      }
+      ++population.invocations;
+      if (!one.has_route) judging.scope.count_without_route();
+      call.fill(store, book, i);
+      judge_call(call, judging);
+    }
+    book.forget_references();
+    return Status{};
+  };
+  return store.for_each_part(take, visit);
+}
+
+Status Grader::State::judge_all(Grade& grade) {
   const RunFacts facts(store);
   const PinnedFacts pinned(store, manifest());
   Casebook cases(manifest(), criteria.contract.base.blocking, store);
   Scope scope(criteria, store);
   RuleBook book(criteria.contract, store);
-  CallView call;
-  const auto count = static_cast<std::uint32_t>(store.invocations().size());
-  if (cases.has_cases()) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      call.fill(store, book, i);
-      cases.enter(call);
-    }
-    cases.match();
+  REMIT_TRY(enter_all(cases, book));
+  if (criteria.expected_ids) {
+    for (const std::string& id : *criteria.expected_ids) expected_ids.emplace(id, false);
   }
+  const bool needs_effects = manifest() != nullptr && manifest()->effects_required;
+  Judge judge(store, facts, pinned, needs_effects, findings);
+  Judging judging{grade, cases, scope, judge, {}};
+  REMIT_TRY(judge_calls(book, judging));
   find_in_logs();
   find_in_environment(pinned);
   find_repeats();
   find_missing_ids(facts.has_loss());
-  const bool needs_effects = manifest() != nullptr && manifest()->effects_required;
-  Judge judge(store, facts, pinned, needs_effects, findings);
-  Tally tally;  // the values are those of invocations outside cases
-  const bool may_skip =
-      store.is_plain() && manifest() == nullptr && !criteria.expected_ids && !criteria.list_all;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (may_skip && count_plain(store, store.invocations()[i], book, grade.population, tally)) {
-      continue;
-    }
-    call.fill(store, book, i);
-    Assignment assignment;
-    assignment.of_case = cases.case_of(i);
-    assignment.entry = cases.entry_of(i);
-    assignment.misnamed = cases.misnamed_of(i);
-    assignment.is_judged_by_ids = manifest() == nullptr && criteria.expected_ids.has_value();
-    assignment.is_expected_id = expected_ids.contains(call.id);
-    const std::size_t before = findings.size();
-    const ByVerdict<Value> verdicts = judge.judge(call, assignment);
-    grade.population.allowed += call.is_allowed ? 1U : 0U;
-    grade.population.denied += call.is_denied ? 1U : 0U;
-    grade.population.would_deny += call.would_deny ? 1U : 0U;
-    grade.population.started += call.starts.empty() ? 0U : 1U;
-    grade.population.finished += call.finishes.empty() ? 0U : 1U;
-    const bool is_of_case = assignment.of_case != nullptr;
-    tally.count(*call.requirements, verdicts, is_of_case);
-    if (is_of_case) cases.count(call, verdicts);
-    if (!is_of_case) scope.count_outside();
-    if (findings.size() == before && !criteria.list_all) continue;
-    InvocationGrade& one = invocations.emplace_back();
-    one.invocation_id = std::string(call.id);
-    one.verdicts = verdicts;
-    if (call.tool != 0) one.tool = std::string(store.text(call.tool));
-    if (call.route != 0) one.route = std::string(store.text(call.route));
-    if (is_of_case) {
-      one.case_id = assignment.of_case->id;
-    } else if (call.case_id != 0) {
-      one.case_id = std::string(store.text(call.case_id));
-    }
-  }
   grade.cases = cases.conclude(facts.has_loss(), findings);
-  conclude(grade, tally, cases);
+  conclude(grade, judging.tally, cases);
   grade.scope = scope.sentences(cases, judge, grade.population);
+  return {};
 }
 
 bool Grader::State::is_of_run(const Finding& finding) const {
-  return !finding.case_id &&
-         (!finding.invocation_id || store.find(*finding.invocation_id) == RecordStore::kNone);
+  return !finding.case_id && (!finding.invocation_id || was_missed(*finding.invocation_id));
 }
 
 // REQ-GR-003 and 004.
@@ -391,13 +440,13 @@ void Grader::State::list(Grade& grade) {
   }
 }
 
-Grade Grader::finish() {
+Result<Grade> Grader::finish() {
   State& state = *state_;
   Grade grade;
-  state.store.settle();
+  REMIT_TRY(state.store.settle());
   grade.population = state.store.population();
   grade.files = state.store.sources();
-  state.judge_all(grade);
+  REMIT_TRY(state.judge_all(grade));
   state.list(grade);
   return grade;
 }
@@ -409,7 +458,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
     return std::tie(evidence.inputs[left].name, left) <
            std::tie(evidence.inputs[right].name, right);
   });
-  Grader grader(std::move(criteria));
+  Grader grader(files, std::move(criteria));
   event::Decoder decoder;
   for (const std::size_t index : order) {
     const trace::Input& input = evidence.inputs[index];

@@ -12,6 +12,7 @@
 // same grade, same bytes*); nothing unknown passes (invariant *unknown never passes*).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "event/event.h"
 #include "grading/contract.h"
@@ -42,13 +44,21 @@ struct Criteria {
   /// Filled from a Random by programs, so that nobody can choose ids that collide in our tables.
   /// Every value gives the same grade.
   std::uint64_t hash_seed = 0;
+  /// What is kept in memory of invocations, in bytes; what is more waits in a scratch file. Every
+  /// value gives the same grade.
+  std::size_t memory_bytes = kGraderMemoryBytes;
+  /// Where that file may be: the first of them that takes it.
+  std::vector<std::string> scratch_directories = {"/var/tmp", "/tmp"};
 };
 
-/// Judges events as they come. Memory grows with the invocations, by some 300 bytes each, and in
-/// the steady state nothing else is allocated per event. Not thread-safe; movable; one per run.
+/// Judges events as they come. Memory is bounded by `Criteria::memory_bytes`, what is known of
+/// writers, the events of the largest single invocation, and the result: its findings and the
+/// invocations that it lists. In the steady state nothing is allocated per event. Not thread-safe;
+/// movable; one per run.
 class Grader {
  public:
-  explicit Grader(Criteria criteria);
+  /// `files` outlives the grader.
+  Grader(FileSystem& files, Criteria criteria);
   ~Grader();
   Grader(Grader&&) noexcept;
   Grader& operator=(Grader&&) noexcept;
@@ -57,8 +67,9 @@ class Grader {
   /// belong to the anonymous writer of `input`. `limit_exceeded` beyond kMaxTraceSources.
   Status begin_source(std::string_view input, std::string_view source);
 
-  /// One event and the line that it was decoded from. `limit_exceeded` where the memory for
-  /// invocations (kMaxGraderBytes) is full; the grader is then of no further use.
+  /// One event and the line that it was decoded from. `limit_exceeded` where what belongs together
+  /// does not fit into kMaxGraderBytes; `unavailable` where a scratch file is needed and cannot be
+  /// made or written. The grader is then of no further use.
   Status add(const event::Event& event, const trace::Line& line);
 
   /// A `line` that is no event; `offset` is the place of the mistake in the source.
@@ -67,8 +78,9 @@ class Grader {
   /// Evidence that does not verify, with the first place as the error's.
   void add_altered(std::string_view input, const Error& error);
 
-  /// Judges everything that was added. Call once.
-  Grade finish();
+  /// Judges everything that was added. Call once. Errors: as `add`, and those of reading the
+  /// scratch file.
+  Result<Grade> finish();
 
  private:
   struct State;
@@ -88,8 +100,8 @@ struct Evidence {
 };
 
 /// Reads every input in the order of their names, so that the order in which they are given changes
-/// nothing, and grades them. Errors: those of opening and reading a file (exit 65), and
-/// `limit_exceeded` as `Grader::add`.
+/// nothing, and grades them. Errors: those of opening and reading a file, and of `Grader` (exit
+/// 65).
 Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria);
 
 }  // namespace remit::grading

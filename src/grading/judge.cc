@@ -108,14 +108,10 @@ Judge::Told Judge::word_of(const EventRecord& event) const {
 
 // REQ-EV-040. The lines that repeat were not graded; they only say what the record is worth.
 void Judge::judge_repeats() {
-  const auto& repeats = store_.repeats();
-  auto repeat = std::lower_bound(
-      repeats.begin(), repeats.end(), call_->invocation,
-      [](const Repeat& one, std::uint32_t invocation) { return one.invocation < invocation; });
-  for (; repeat != repeats.end() && repeat->invocation == call_->invocation; ++repeat) {
-    add_at(repeat->is_verified ? Code::kConflictingRepeat : Code::kUnverifiedRepeat, std::nullopt,
+  for (const Repeat& repeat : store_.repeats_of(call_->invocation)) {
+    add_at(repeat.is_verified ? Code::kConflictingRepeat : Code::kUnverifiedRepeat, std::nullopt,
            std::nullopt,
-           {store_.position(repeat->writer, true, repeat->seq, repeat->place, repeat->line)}, {});
+           {store_.position(repeat.writer, true, repeat.seq, repeat.place, repeat.line)}, {});
   }
 }
 

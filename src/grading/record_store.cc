@@ -1,6 +1,8 @@
 // From events to records: who wrote it, has it come before, which invocation, what to remember.
 #include "grading/record_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <new>
@@ -117,8 +119,10 @@ OutcomeWord outcome_of(const Event& event) {
 
 }  // namespace
 
-RecordStore::RecordStore(std::uint64_t seed)
-    : texts_(arena_, seed),
+RecordStore::RecordStore(StoreRoom room, std::uint64_t seed)
+    : room_(std::move(room)),
+      spill_(room_.files, room_.scratch_directories, seed),
+      texts_(arena_, seed),
       seed_(seed),
       index_(1024),
       named_(16, TextHash{seed}),
@@ -127,6 +131,8 @@ RecordStore::RecordStore(std::uint64_t seed)
   for (std::size_t i = 0; i < reasons_.size(); ++i) {
     reasons_[i] = texts_.intern(access::reason_name(static_cast<access::ReasonCode>(i)));
   }
+  first_bytes_ = memory_in_use();
+  limit_ = room_.memory_bytes;
 }
 
 std::optional<access::ReasonCode> RecordStore::reason(Ref text) const {
@@ -143,7 +149,7 @@ bool RecordStore::begin_source(std::string_view input, std::string_view source) 
   return true;
 }
 
-bool RecordStore::add(const Event& event, const trace::Line& line) {
+Status RecordStore::add(const Event& event, const trace::Line& line) {
   const std::uint64_t place = this->place(line.offset);
   std::string_view text = line.text;
   if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
@@ -152,30 +158,37 @@ bool RecordStore::add(const Event& event, const trace::Line& line) {
   std::uint64_t id_hash = 0;
   if (is_call) {
     // The index is larger than the processor's caches: what is needed of it is sent for early.
-    id_hash = hash_text(event.text(Field::kInvocationId), seed_) >> 32U;
-    __builtin_prefetch(&index_[id_hash & (index_.size() - 1)]);
+    id_hash = hash_of_id(event.text(Field::kInvocationId));
+    __builtin_prefetch(&index_[(id_hash >> 32U) & (index_.size() - 1)]);
   }
   const std::uint32_t writer = writer_of(event);
   const bool is_numbered = event.has(Field::kSeq);
   std::uint64_t hash = 0;
   if (is_numbered) {
     hash = hash_text(text, seed_);
-    if (check_repeat(writer, event, place, span, hash) == Repetition::kRepeated) return true;
+    if (check_repeat(writer, event, place, span, hash) == Repetition::kRepeated) return {};
     writers_[writer].last_seq = event.integer(Field::kSeq);
   }
   ++kind_counts_[static_cast<std::size_t>(event.kind)];
   population_.ignored_fields += event.ignored_fields;
-  std::uint32_t invocation = RecentLines::kNoInvocation;
+  bool has_room = true;
   if (is_call) {
     ++population_.events;
-    invocation = invocation_of(event.text(Field::kInvocationId), id_hash);
-    if (invocation == kNone || !append(invocation, writer, event, place, span)) return false;
+    const std::uint32_t invocation = invocation_of(event.text(Field::kInvocationId), id_hash);
+    has_room = invocation != kNone && append(invocation, writer, event, place, span);
   } else {
     ++(event.kind == EventKind::kExtension ? population_.ignored_events : population_.events);
     declare(writers_[writer], event, place, span);
   }
-  if (is_numbered) writers_[writer].recent.put(event.integer(Field::kSeq), hash, invocation);
-  return !texts_.is_full();
+  if (is_numbered) writers_[writer].recent.put(event.integer(Field::kSeq), hash, id_hash);
+  if (!has_room || texts_.is_full()) return no_room();
+  return memory_in_use() <= limit_ ? Status{} : evict(Staying::kOpen);
+}
+
+Error RecordStore::no_room() {
+  return Error{ErrorCode::kLimitExceeded,
+               fmt::format("what belongs together does not fit into the grader's {} GiB",
+                           kMaxGraderBytes >> 30U)};
 }
 
 std::uint32_t RecordStore::writer_of(const Event& event) {
@@ -227,8 +240,9 @@ RecordStore::Repetition RecordStore::check_repeat(std::uint32_t writer, const Ev
   repeat.place = place;
   repeat.line = line;
   repeat.is_verified = first != nullptr;
-  repeat.invocation = first != nullptr ? first->invocation : RecentLines::kNoInvocation;
-  if (first == nullptr) repeat.invocation_id = texts_.intern(event.text(Field::kInvocationId));
+  const std::string_view id = event.text(Field::kInvocationId);
+  const std::uint64_t own = id.empty() ? 0 : hash_of_id(id);
+  repeat.id_hash = first != nullptr ? first->id_hash : own;
   repeats_.push_back(repeat);
   return Repetition::kRepeated;
 }
@@ -240,28 +254,24 @@ std::uint64_t RecordStore::find_slot(std::string_view id, std::uint64_t high) co
   }
 }
 
-std::uint32_t RecordStore::find(std::string_view id) const {
-  const std::uint64_t slot = find_slot(id, hash_text(id, seed_) >> 32U);
-  return slot == 0 ? kNone : static_cast<std::uint32_t>(slot) - 1;
-}
-
-std::uint32_t RecordStore::invocation_of(std::string_view id, std::uint64_t high) {
+std::uint32_t RecordStore::invocation_of(std::string_view id, std::uint64_t hash) {
+  const std::uint64_t high = hash >> 32U;
   std::uint64_t& recent = recent_[high % recent_.size()];
   if (!is_slot_of(recent, id, high)) {
     recent = find_slot(id, high);
-    if (recent == 0) recent = add_invocation(id, high);
+    if (recent == 0) recent = add_invocation(id, hash);
   }
   return static_cast<std::uint32_t>(recent) - 1;  // kNone where there is no room for it
 }
 
 // The slot of a new invocation; 0 if there is no room for it.
-std::uint64_t RecordStore::add_invocation(std::string_view id, std::uint64_t high) {
+std::uint64_t RecordStore::add_invocation(std::string_view id, std::uint64_t hash) {
   const Ref kept = arena_.keep(id);
   if (kept == 0 || invocations_.size() >= kNone - 1) return 0;
-  invocations_.push_back({kept, 0, 0, Stage::kNew, false});
+  invocations_.push_back({hash, kept, 0, 0, Stage::kNew, false});
   if (invocations_.size() * 2 > index_.size()) grow_index();
-  const std::uint64_t slot = (high << 32U) | invocations_.size();
-  std::size_t at = high;
+  const std::uint64_t slot = (hash >> 32U << 32U) | invocations_.size();
+  std::size_t at = hash >> 32U;
   while (index_[at & (index_.size() - 1)] != 0) ++at;
   index_[at & (index_.size() - 1)] = slot;
   return slot;
@@ -410,7 +420,7 @@ void RecordStore::count_in_log(Invocation& chain, const EventRecord& event) {
   const Ref route = event.fact(Fact::kRoute);
   if (route == 0) return;
   chain.has_route = true;
-  if (route != recent_route_) routes_.insert(route);
+  if (route != recent_route_ && !routes_.contains(text(route))) routes_.emplace(text(route));
   recent_route_ = route;
 }
 
@@ -579,7 +589,7 @@ Position RecordStore::unwritten_position(std::uint64_t place, LineSpan line) con
   return out;
 }
 
-void RecordStore::settle() {
+Status RecordStore::settle() {
   std::vector<std::uint32_t> order(writers_.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
@@ -595,45 +605,96 @@ void RecordStore::settle() {
     std::sort(log.finished.begin(), log.finished.end(), by_key);
     std::sort(log.admissions.begin(), log.admissions.end(), by_key);
   }
-  recount_finishes();
-  for (WriterLog& log : writers_) find_losses(log);
-  for (Repeat& repeat : repeats_) {
-    if (repeat.invocation == RecentLines::kNoInvocation) repeat.invocation = kNone;
-    if (repeat.invocation_id != 0) repeat.invocation = find(text(repeat.invocation_id));
-  }
   std::sort(repeats_.begin(), repeats_.end(), [](const Repeat& left, const Repeat& right) {
-    return std::tie(left.invocation, left.writer, left.seq, left.place) <
-           std::tie(right.invocation, right.writer, right.seq, right.place);
+    return std::tie(left.id_hash, left.writer, left.seq, left.place) <
+           std::tie(right.id_hash, right.writer, right.seq, right.place);
   });
-  population_.invocations = invocations_.size();
+  if (!spill_.is_empty()) {
+    REMIT_TRY(evict(Staying::kNone));
+    REMIT_TRY(spill_.flush());
+  }
+  REMIT_TRY(recount_finishes());
+  for (WriterLog& log : writers_) find_losses(log);
+  return {};
 }
 
+std::span<const Repeat> RecordStore::repeats_of(std::uint32_t invocation) const {
+  if (repeats_.empty()) return {};
+  const std::uint64_t hash = invocations_[invocation].id_hash;
+  const auto from = std::partition_point(repeats_.begin(), repeats_.end(),
+                                         [&](const Repeat& one) { return one.id_hash < hash; });
+  const auto to = std::partition_point(from, repeats_.end(),
+                                       [&](const Repeat& one) { return one.id_hash == hash; });
+  return {from, to};
+}
+
+void RecordStore::claim_repeats(std::uint32_t invocation) {
+  for (const Repeat& one : repeats_of(invocation)) {
+    repeats_[static_cast<std::size_t>(&one - repeats_.data())].is_of_call = true;
+  }
+}
+
+namespace {
+
+bool is_to_be_recounted(const WriterLog& log) {
+  return log.needs_recount && !log.finished.empty();
+}
+
+RunFinished* first_after(WriterLog& log, OrderKey key) {
+  const auto found =
+      std::upper_bound(log.finished.begin(), log.finished.end(), key,
+                       [](OrderKey value, const RunFinished& one) { return value < one.key; });
+  return found == log.finished.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 // How many events and invocations of its writer stand before each `run.finished` (REQ-GR-074), for
-// the logs that could not be counted while they were read.
-void RecordStore::recount_finishes() {
-  const auto is_wanted = [](const WriterLog& log) {
-    return log.needs_recount && !log.finished.empty();
+// the logs that could not be counted while they were read: an invocation that began anew in memory
+// was counted again.
+Status RecordStore::recount_finishes() {
+  const auto states_calls = [](const WriterLog& log) {
+    return std::any_of(log.finished.begin(), log.finished.end(),
+                       [](const RunFinished& one) { return one.invocations.has_value(); });
   };
-  if (std::none_of(writers_.begin(), writers_.end(), is_wanted)) return;
-  const auto first_after = [](WriterLog& log, OrderKey key) {
-    const auto found =
-        std::upper_bound(log.finished.begin(), log.finished.end(), key,
-                         [](OrderKey value, const RunFinished& one) { return value < one.key; });
-    return found == log.finished.end() ? nullptr : &*found;
-  };
+  if (std::any_of(writers_.begin(), writers_.end(), states_calls)) {
+    REMIT_TRY_ASSIGN(const bool is_split, has_split_ids());
+    for (WriterLog& log : writers_) log.needs_recount |= is_split;
+  }
+  if (std::none_of(writers_.begin(), writers_.end(), is_to_be_recounted)) return {};
   for (WriterLog& log : writers_) {
-    if (!is_wanted(log)) continue;
+    if (!is_to_be_recounted(log)) continue;
     for (RunFinished& one : log.finished) one.seen_events = one.seen_invocations = 0;
-    for (const OrderKey key : log.other_events) {
-      if (RunFinished* const finish = first_after(log, key)) ++finish->seen_events;
+  }
+  REMIT_TRY(for_each_other_event([this](std::uint32_t writer, OrderKey key) {
+    WriterLog& log = writers_[writer];
+    if (!is_to_be_recounted(log)) return;
+    if (RunFinished* const finish = first_after(log, key)) ++finish->seen_events;
+  }));
+  const auto visit = [this] {
+    recount_calls();
+    return Status{};
+  };
+  REMIT_TRY(for_each_part([](const PlainCall&) { return false; }, visit));
+  for (WriterLog& log : writers_) {
+    if (!is_to_be_recounted(log)) continue;
+    for (std::size_t k = 1; k < log.finished.size(); ++k) {
+      log.finished[k].seen_events += log.finished[k - 1].seen_events;
+      log.finished[k].seen_invocations += log.finished[k - 1].seen_invocations;
     }
   }
+  return {};
+}
+
+void RecordStore::recount_calls() {
   std::vector<std::pair<std::uint32_t, OrderKey>> events;  // of one invocation
   for (const Invocation& invocation : invocations_) {
     events.clear();
     for (Ref ref = invocation.first; ref != 0; ref = record(ref).next) {
       const EventRecord& event = record(ref);
-      if (is_wanted(writers_[event.writer])) events.emplace_back(event.writer, event.key());
+      if (is_to_be_recounted(writers_[event.writer])) {
+        events.emplace_back(event.writer, event.key());
+      }
     }
     std::sort(events.begin(), events.end());
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -641,13 +702,6 @@ void RecordStore::recount_finishes() {
       if (finish == nullptr) continue;
       ++finish->seen_events;
       if (i == 0 || events[i - 1].first != events[i].first) ++finish->seen_invocations;
-    }
-  }
-  for (WriterLog& log : writers_) {
-    if (!is_wanted(log)) continue;
-    for (std::size_t k = 1; k < log.finished.size(); ++k) {
-      log.finished[k].seen_events += log.finished[k - 1].seen_events;
-      log.finished[k].seen_invocations += log.finished[k - 1].seen_invocations;
     }
   }
 }

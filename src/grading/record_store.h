@@ -5,18 +5,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "access/reason.h"
+#include "base/file_system.h"
+#include "base/limits.h"
+#include "base/result.h"
 #include "event/event.h"
 #include "grading/arena.h"
 #include "grading/grade.h"
 #include "grading/record.h"
+#include "grading/spill.h"
 #include "grading/text_table.h"
 #include "grading/writer_log.h"
 #include "trace/event_reader.h"
@@ -25,6 +31,7 @@ namespace remit::grading {
 
 /// One invocation: its id and the chain of its events.
 struct Invocation {
+  std::uint64_t id_hash = 0;
   Ref id = 0;
   Ref first = 0;
   Ref last = 0;
@@ -38,36 +45,70 @@ struct Repeat {
   std::int64_t seq = 0;
   std::uint64_t place = 0;
   LineSpan line;
-  bool is_verified = false;      ///< it differs from the first; else that is too old to compare
-  std::uint32_t invocation = 0;  ///< of the first line; of this one if not verified; or kNone
-  Ref invocation_id = 0;         ///< of this line if not verified, until `settle`
+  bool is_verified = false;   ///< it differs from the first; else that is too old to compare
+  bool is_of_call = false;    ///< the invocation it belongs to was met in `for_each_part`
+  std::uint64_t id_hash = 0;  ///< of the first line's id; of this one's if not verified; 0 for none
 };
 
-/// Takes events in the order of reading. Drops repeats, orders nothing, judges nothing. In the
-/// steady state it allocates nothing per event. Not thread-safe.
+/// An invocation that ended on the path without violations (`Stage`), and what of it decides which
+/// requirements it met: what the request says of tool and route. No other event says another route.
+struct PlainCall {
+  Stage stage = Stage::kFinished;
+  Ref tool = 0, route = 0;
+};
+
+/// How much memory the store takes, and where the rest goes.
+struct StoreRoom {
+  FileSystem& files;
+  std::size_t memory_bytes = kGraderMemoryBytes;
+  std::vector<std::string> scratch_directories = {};
+};
+
+/// Takes events in the order of reading. Drops repeats, orders nothing, judges nothing. Invocations
+/// are in memory while there is room; then those at rest are written to a scratch file, and if that
+/// is not enough all of them. An invocation of which more comes begins anew in memory; its parts
+/// are joined by `for_each_part`. In the steady state nothing is allocated per event. Not
+/// thread-safe.
 class RecordStore {
  public:
-  explicit RecordStore(std::uint64_t seed);
+  /// The file system of `room` outlives this.
+  RecordStore(StoreRoom room, std::uint64_t seed);
 
   /// False beyond kMaxTraceSources.
   bool begin_source(std::string_view input, std::string_view source);
-  /// False where memory is full.
-  bool add(const event::Event& event, const trace::Line& line);
+  /// Errors: `limit_exceeded` where memory is full (kMaxGraderBytes), and those of the scratch
+  /// file. Then the store is of no further use.
+  Status add(const event::Event& event, const trace::Line& line);
 
-  /// Ranks writers by name and finds what their logs lost. Once, after the last event.
-  void settle();
+  /// Ranks writers by name and finds what their logs lost. Once, after the last event. Errors as
+  /// `add`.
+  Status settle();
 
+  /// Calls `visit` with every invocation in memory and whole, some of them at a time; none is in
+  /// memory before and after, unless all always were. `take` is asked of plain ones in the scratch
+  /// file; where it says true they are dealt with and not read. Texts
+  /// that are interned between two calls of this are kept, those interned by `visit` are not.
+  /// Errors: those of the scratch file. May be called again.
+  Status for_each_part(const std::function<bool(const PlainCall&)>& take,
+                       const std::function<Status()>& visit);
+  /// What there is to know of an invocation in memory, if it is plain.
+  [[nodiscard]] std::optional<PlainCall> plain_call(const Invocation& call) const;
+
+  /// Those in memory.
   [[nodiscard]] const std::vector<Invocation>& invocations() const { return invocations_; }
   [[nodiscard]] const std::vector<WriterLog>& writers() const { return writers_; }
-  /// Sorted by invocation.
   [[nodiscard]] const std::vector<Repeat>& repeats() const { return repeats_; }
+  /// Those of one invocation in memory.
+  [[nodiscard]] std::span<const Repeat> repeats_of(std::uint32_t invocation) const;
+  /// Notes that they are the repeats of an invocation that was seen.
+  void claim_repeats(std::uint32_t invocation);
   [[nodiscard]] const Population& population() const { return population_; }
   /// Number of events of a kind that were read, repeats not counted.
   [[nodiscard]] std::uint64_t count(event::EventKind kind) const {
     return kind_counts_[static_cast<std::size_t>(kind)];
   }
   /// Routes of all call events.
-  [[nodiscard]] const std::set<Ref>& routes() const { return routes_; }
+  [[nodiscard]] const std::set<std::string, std::less<>>& routes() const { return routes_; }
   /// Whether what Stage says holds for the run: every log was read in its order, nothing came
   /// twice, and no policy was published behind decisions.
   [[nodiscard]] bool is_plain() const { return is_plain_; }
@@ -96,8 +137,6 @@ class RecordStore {
   [[nodiscard]] const EventRecord& record(Ref ref) const {
     return *reinterpret_cast<const EventRecord*>(arena_.at(ref));
   }
-  /// Index of the invocation with this id, or `kNone`.
-  [[nodiscard]] std::uint32_t find(std::string_view id) const;
   static constexpr std::uint32_t kNone = 0xffffffff;
 
   /// The reference that equal texts of interned facts have.
@@ -131,18 +170,26 @@ class RecordStore {
   using WriterIndex = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
 
   enum class Repetition : std::uint8_t { kFresh, kRepeated };
+  /// An invocation, its share of a vector that doubles, and its slots in the index.
+  static constexpr std::size_t kBytesPerInvocation =
+      2 * sizeof(Invocation) + 4 * sizeof(std::uint64_t);
+  struct FragmentState;
 
+  static Error no_room();
   std::uint32_t writer_of(const event::Event& event);
   std::uint32_t add_writer(std::string_view name, bool is_anonymous);
   Repetition check_repeat(std::uint32_t writer, const event::Event& event, std::uint64_t place,
                           LineSpan line, std::uint64_t hash);
-  std::uint32_t invocation_of(std::string_view id, std::uint64_t high);
+  [[nodiscard]] std::uint64_t hash_of_id(std::string_view id) const {
+    return hash_text(id, seed_) | 1U << 31U;  // never 0
+  }
+  std::uint32_t invocation_of(std::string_view id, std::uint64_t hash);
   [[nodiscard]] std::uint64_t find_slot(std::string_view id, std::uint64_t high) const;
   [[nodiscard]] bool is_slot_of(std::uint64_t slot, std::string_view id, std::uint64_t high) const {
     return slot >> 32U == high && slot != 0 &&
            arena_.text(invocations_[static_cast<std::uint32_t>(slot) - 1].id) == id;
   }
-  std::uint64_t add_invocation(std::string_view id, std::uint64_t high);
+  std::uint64_t add_invocation(std::string_view id, std::uint64_t hash);
   void grow_index();
   bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
               std::uint64_t place, LineSpan line);
@@ -160,9 +207,53 @@ class RecordStore {
   [[nodiscard]] bool is_allowed_by_itself(const EventRecord& decision) const;
   [[nodiscard]] bool agrees_with_chain(const Invocation& chain, const EventRecord& decision) const;
   void declare(WriterLog& log, const event::Event& event, std::uint64_t place, LineSpan line);
-  void recount_finishes();
+  Status recount_finishes();
+  void recount_calls();
   void find_losses(WriterLog& log) const;
 
+  // In record_store_spill.cc.
+  [[nodiscard]] std::size_t memory_in_use() const {
+    return arena_.used_bytes() + texts_.bytes() + invocations_.size() * kBytesPerInvocation -
+           first_bytes_;
+  }
+  enum class Staying : std::uint8_t { kNone, kOpen };
+  Status evict(Staying staying);
+  Status write_out(const std::vector<std::uint32_t>& leaving);
+  Status write_other_events();
+  Status for_each_other_event(const std::function<void(std::uint32_t, OrderKey)>& visit);
+  void encode(const Invocation& call, std::string& out) const;
+  bool restore(const FragmentHead& head, std::string_view bytes);
+  bool restore_event(FragmentReader& in, FragmentState& state, Invocation& call);
+  template <class Visit>
+  void for_each_lasting_text(const Visit& visit);
+  void forget(std::size_t top);
+  using Take = std::function<bool(const PlainCall&)>;
+  [[nodiscard]] FragmentHead head_of(const Invocation& call, std::size_t bytes);
+  std::uint16_t kind_of(const Invocation& call);
+  struct Part {
+    std::size_t partition = 0;
+    std::uint64_t number = 0;  ///< of `count` parts of the partition
+    std::uint64_t count = 1;
+    std::span<const std::uint64_t> split;  ///< hashes of ids with more than one fragment, sorted
+    std::span<const PlainCall> kinds;      ///< by number
+  };
+  Status load(const Part& part, const Take& take);
+  Result<std::vector<std::uint64_t>> split_ids(std::size_t partition);
+  Result<bool> has_split_ids();
+
+  /// Smaller parts are not worth reading a partition again.
+  static constexpr std::size_t kLeastPart = std::size_t{64} * 1024;
+
+  StoreRoom room_;
+  std::size_t first_bytes_ = 0;  // that an empty store has in use
+  std::size_t limit_ = 0;        // beyond it invocations leave memory
+  Spill spill_;
+  std::vector<std::pair<std::uint32_t, Spill::Extent>> other_events_;  // written out, by writer
+  // Tools and routes of plain invocations that were written out, by their numbers, and the numbers
+  // by the references of the texts while these last.
+  std::map<std::pair<std::string, std::string>, std::uint16_t, std::less<>> kinds_;
+  std::vector<std::pair<std::string_view, std::string_view>> kind_texts_;
+  std::unordered_map<std::uint64_t, std::uint16_t> kind_numbers_;
   Arena arena_;
   TextTable texts_;
   std::uint64_t seed_;
@@ -184,7 +275,7 @@ class RecordStore {
   std::array<std::uint64_t, event::kEventKindCount> kind_counts_{};
   std::array<Ref, kFactCount> recent_facts_{};
   std::array<Ref, access::kReasonCount> reasons_{};
-  std::set<Ref> routes_;
+  std::set<std::string, std::less<>> routes_;
   Ref recent_route_ = 0;
   bool is_plain_ = true;
 };

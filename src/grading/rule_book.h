@@ -36,6 +36,12 @@ class RuleBook {
     return *latest_;
   }
 
+  /// To be called where references to texts change their meaning.
+  void forget_references() {
+    by_pair_.clear();
+    latest_ = nullptr;
+  }
+
  private:
   const Resolved& find(Ref tool, Ref route, std::uint64_t pair);
 

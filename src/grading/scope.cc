@@ -77,14 +77,11 @@ void Scope::say_planning(const Casebook& cases, std::vector<std::string>& out) c
 
 void Scope::say_routes(std::vector<std::string>& out) const {
   std::set<std::string> names;
-  for (const Ref route : store_.routes()) names.insert(quoted(store_.text(route)));
+  for (const std::string& route : store_.routes()) names.insert(quoted(route));
   if (!names.empty()) out.push_back(fmt::format("routes seen: {}", fmt::join(names, ", ")));
-  const auto& calls = store_.invocations();
-  const auto without_route = static_cast<std::uint64_t>(
-      std::count_if(calls.begin(), calls.end(), [](const auto& call) { return !call.has_route; }));
-  if (without_route > 0) {
+  if (without_route_ > 0) {
     out.push_back(fmt::format("{} no route",
-                              counted(without_route, "invocation records", "invocations record")));
+                              counted(without_route_, "invocation records", "invocations record")));
   }
 }
 

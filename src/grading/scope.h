@@ -20,6 +20,8 @@ class Scope {
 
   /// An invocation was judged that belongs to no case.
   void count_outside() { ++without_case_; }
+  /// An invocation of which no event records a route.
+  void count_without_route() { ++without_route_; }
   [[nodiscard]] std::vector<std::string> sentences(const Casebook& cases, const Judge& judge,
                                                    const Population& population) const;
 
@@ -31,6 +33,7 @@ class Scope {
   const Criteria& criteria_;
   const RecordStore& store_;
   std::uint64_t without_case_ = 0;
+  std::uint64_t without_route_ = 0;
 };
 
 }  // namespace remit::grading

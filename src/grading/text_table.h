@@ -34,6 +34,19 @@ class TextTable {
   }
 
   [[nodiscard]] bool is_full() const { return is_full_; }
+  [[nodiscard]] std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
+
+  /// Forgets the texts whose references are not below `top`, which the arena takes back.
+  void forget_from(std::size_t top) {
+    std::vector<Slot> old(kFirstSlots);
+    old.swap(slots_);
+    used_ = 0;
+    for (const Slot& slot : old) {
+      if (slot.ref == 0 || slot.ref >= top) continue;
+      *place_of(slot.hash) = slot;
+      if (++used_ * 2 > slots_.size()) grow();
+    }
+  }
 
  private:
   struct Slot {
@@ -49,14 +62,17 @@ class TextTable {
     }
   }
 
+  Slot* place_of(std::uint32_t hash) {
+    std::size_t at = hash;
+    while (slots_[at & (slots_.size() - 1)].ref != 0) ++at;
+    return &slots_[at & (slots_.size() - 1)];
+  }
+
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
     for (const Slot& slot : old) {
-      if (slot.ref == 0) continue;
-      std::size_t at = slot.hash;
-      while (slots_[at & (slots_.size() - 1)].ref != 0) ++at;
-      slots_[at & (slots_.size() - 1)] = slot;
+      if (slot.ref != 0) *place_of(slot.hash) = slot;
     }
   }
 

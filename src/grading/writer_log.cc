@@ -31,11 +31,11 @@ bool NumberSet::contains(std::int64_t number) const {
   return above != ranges_.begin() && number <= std::prev(above)->second;
 }
 
-void RecentLines::put(std::int64_t number, std::uint64_t hash, std::uint32_t invocation) {
+void RecentLines::put(std::int64_t number, std::uint64_t hash, std::uint64_t id_hash) {
   if (number <= highest_ - kRepeatWindow) return;
   highest_ = std::max(highest_, number);
   if (slots_.size() < kLastSlots && (used_ + 1) * 2 > slots_.size()) grow();
-  insert({hash, number, invocation});
+  insert({hash, number, id_hash});
 }
 
 // With kLastSlots no two recent numbers share a slot, and an old one gives way. With fewer, the
@@ -44,7 +44,7 @@ void RecentLines::insert(const Entry& entry) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = static_cast<std::size_t>(entry.number) & mask;
   if (slots_.size() < kLastSlots) {
-    while (slots_[at].invocation != kEmpty) at = (at + 1) & mask;
+    while (slots_[at].number != 0) at = (at + 1) & mask;
   }
   slots_[at] = entry;
   ++used_;
@@ -54,7 +54,7 @@ const RecentLines::Entry* RecentLines::find(std::int64_t number) const {
   if (slots_.empty() || number > highest_ || number <= highest_ - kRepeatWindow) return nullptr;
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = static_cast<std::size_t>(number) & mask;
-  while (slots_[at].invocation != kEmpty) {
+  while (slots_[at].number != 0) {
     if (slots_[at].number == number) return &slots_[at];
     if (slots_.size() == kLastSlots) break;
     at = (at + 1) & mask;
@@ -68,7 +68,7 @@ void RecentLines::grow() {
   used_ = 0;
   for (const Entry& entry : old) {
     const bool is_recent = entry.number > highest_ - kRepeatWindow;
-    if (entry.invocation != kEmpty && is_recent) insert(entry);
+    if (entry.number != 0 && is_recent) insert(entry);
   }
 }
 

@@ -35,20 +35,18 @@ class NumberSet {
 /// was put, not with how far apart the numbers are.
 class RecentLines {
  public:
-  static constexpr std::uint32_t kNoInvocation = 0xfffffffe;
   struct Entry {
     std::uint64_t hash = 0;
-    std::int64_t number = 0;
-    std::uint32_t invocation = kEmpty;
+    std::int64_t number = 0;    ///< 0 for an empty slot
+    std::uint64_t id_hash = 0;  ///< of its invocation's id; 0 for none
   };
 
-  /// Each number once. One that is too old already is not kept.
-  void put(std::int64_t number, std::uint64_t hash, std::uint32_t invocation);
+  /// Each number once, from 1 on. One that is too old already is not kept.
+  void put(std::int64_t number, std::uint64_t hash, std::uint64_t id_hash);
   /// The line of this number; null if it is too old.
   [[nodiscard]] const Entry* find(std::int64_t number) const;
 
  private:
-  static constexpr std::uint32_t kEmpty = 0xffffffff;
   static constexpr std::size_t kFirstSlots = 16;
   static constexpr std::size_t kLastSlots = static_cast<std::size_t>(kRepeatWindow);
   static_assert((kLastSlots & (kLastSlots - 1)) == 0);
@@ -133,6 +131,25 @@ struct WriterLog {
   std::vector<Admission> admissions;
   std::vector<OrderKey> other_events;  ///< those that belong to no invocation
   std::vector<Loss> losses;            ///< filled in when everything was read
+
+  /// Every reference to a text that the log holds.
+  template <class Visit>
+  void for_each_text(const Visit& visit) {
+    for (Publication& one : publications) {
+      visit(one.version);
+      visit(one.digest);
+    }
+    for (ApprovalChange& one : approvals) visit(one.id);
+    for (RunStarted& one : started) {
+      visit(one.environment);
+      visit(one.manifest_digest);
+    }
+    for (RunFinished& one : finished) {
+      visit(one.run_id);
+      visit(one.source);
+    }
+    for (Admission& one : admissions) visit(one.cause);
+  }
 
   [[nodiscard]] OrderKey key_of(bool is_numbered, std::int64_t seq, std::uint64_t place) const {
     return is_numbered ? OrderKey{seq, 0} : OrderKey{last_seq, place};

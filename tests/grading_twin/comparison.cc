@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/file_system.h"
 #include "naive_trace.h"
+#include "tests/support/faulty_file_system.h"
 #include "tests/support/memory_file.h"
 
 namespace remit::twin {
@@ -142,14 +142,15 @@ const std::vector<NamedCriteria>& all_criteria() {
 }
 
 grading::Grade streamed(const std::vector<NaiveInput>& inputs, const Criteria& criteria,
-                        std::size_t piece_bytes) {
+                        const Way& way) {
   Criteria in_full = criteria;
-  in_full.list_all = true;
-  PosixFileSystem files;
+  in_full.list_all = way.listed == Listed::kAll;
+  in_full.memory_bytes = way.memory_bytes;
+  testing::FaultyFileSystem files;  // without a fault: scratch files in memory
   grading::Evidence evidence;
   for (const NaiveInput& input : inputs) {
     evidence.inputs.push_back(trace::Input::of_stream(
-        input.name, std::make_unique<testing::MemoryFile>(input.bytes, piece_bytes)));
+        input.name, std::make_unique<testing::MemoryFile>(input.bytes, way.piece_bytes)));
   }
   return grading::grade(files, std::move(evidence), std::move(in_full)).value();
 }
@@ -201,8 +202,8 @@ std::string unearned(const std::vector<NaiveInput>& inputs) {
 }
 
 bool agree(const std::vector<NaiveInput>& inputs, const NamedCriteria& under) {
-  ++tally().compared;
-  const grading::Grade grade = streamed(inputs, under.criteria);
+  const Way way{.memory_bytes = kRooms[tally().compared++ % std::size(kRooms)]};
+  const grading::Grade grade = streamed(inputs, under.criteria, way);
   for (const grading::Finding& finding : grade.findings) {
     tally().codes.insert(grading::code_info(finding.code).name);
   }
@@ -210,7 +211,7 @@ bool agree(const std::vector<NaiveInput>& inputs, const NamedCriteria& under) {
   const Judgement streaming = reduced(grade);
   const std::string fault = grade.exit_code == 0 ? unearned(inputs) : "";
   if (naive == streaming && fault.empty()) return true;
-  ADD_FAILURE() << "under " << under.name << "\n"
+  ADD_FAILURE() << "under " << under.name << " with room for " << way.memory_bytes << "\n"
                 << all_lines(inputs) << difference(naive, streaming) << fault;
   return false;
 }

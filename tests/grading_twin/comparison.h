@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "grading/grading.h"
 #include "naive_grader.h"
 
@@ -21,17 +23,29 @@ struct NamedCriteria {
 /// Everything that the comparisons are made under.
 const std::vector<NamedCriteria>& all_criteria();
 
-/// The streaming grade of all invocations. The inputs are given in their order and read by pieces
-/// of at most `piece_bytes`.
+/// Which invocations a grade lists.
+enum class Listed : std::uint8_t { kAll, kThoseWithFindings };
+
+/// How the streaming grader is made to work; only what is listed may be told in the grade.
+struct Way {
+  std::size_t piece_bytes = 1U << 20U;            ///< that are read at once
+  std::size_t memory_bytes = kGraderMemoryBytes;  ///< beyond them invocations leave memory
+  Listed listed = Listed::kAll;
+};
+
+/// Room for nothing, for an event, for some, for all.
+inline constexpr std::size_t kRooms[] = {kGraderMemoryBytes, 1, 400, 1'500, 6'000};
+
+/// The streaming grade. The inputs are given in their order.
 grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria,
-                        std::size_t piece_bytes = 1U << 20U);
+                        const Way& way = {});
 
 /// Why a grade that passes its gate should not, by what the trace holds and nothing else; empty if
 /// it may (REQ-GR-091).
 std::string unearned(const std::vector<NaiveInput>& inputs);
 
 /// True if both graders agree, and a gate that passes has earned it; else a failed expectation with
-/// the trace and the difference. Counts what was compared.
+/// the trace and the difference. Counts what was compared; each comparison has another of kRooms.
 bool agree(const std::vector<NaiveInput>& inputs, const NamedCriteria& under);
 
 /// How many comparisons `agree` made since the last call.

@@ -175,12 +175,36 @@ TEST(RandomTwin, GivesTheSameBytesHoweverTheRunIsSplit) {
       shuffle(lines, random);
       std::vector<NaiveInput> files = dealt_to_files(lines, random);
       shuffle(files, random);
-      const std::size_t piece_bytes = way == 0 ? 1 : 1 + random.number(300);
-      EXPECT_EQ(whole, report::grade_json(streamed(files, criteria, piece_bytes))) << joined(lines);
+      Way how;
+      how.piece_bytes = way == 0 ? 1 : 1 + random.number(300);
+      how.memory_bytes = kRooms[random.number(std::size(kRooms))];
+      EXPECT_EQ(whole, report::grade_json(streamed(files, criteria, how))) << joined(lines);
       ++compared;
     }
   }
   std::printf("%zu comparisons of bytes\n", compared);
+}
+
+// How much room there is for invocations is not told either, whether or not all are listed.
+TEST(RandomTwin, GivesTheSameBytesInAnyRoom) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 1; seed <= rounds(24); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    std::vector<Planned> plan = healthy_plan(random, 1 + random.number(60));
+    if (random.number(2) == 0) plan = spoiled(std::move(plan), random);
+    const std::vector<NaiveInput> inputs = {{"t", joined(numbered(plan))}};
+    const grading::Criteria& criteria = criteria_of(seed % 3 == 0 ? seed / 3 : 0).criteria;
+    for (const Listed listed : {Listed::kAll, Listed::kThoseWithFindings}) {
+      const std::string whole = report::grade_json(streamed(inputs, criteria, {.listed = listed}));
+      for (std::size_t room = 1; room < 60'000; room = room * 5 / 2 + 7) {
+        const Way way{.memory_bytes = room, .listed = listed};
+        ASSERT_EQ(whole, report::grade_json(streamed(inputs, criteria, way))) << room;
+        ++compared;
+      }
+    }
+  }
+  std::printf("%zu comparisons of rooms\n", compared);
 }
 
 TEST(RandomTwin, WouldSeeOtherBytes) {

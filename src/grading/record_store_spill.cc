@@ -1,0 +1,359 @@
+// Invocations that leave memory for the scratch file and come back, a part of them at a time.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "grading/record_store.h"
+
+namespace remit::grading {
+namespace {
+
+/// The fixed part of a record in words; a record mostly repeats those of the one before it.
+constexpr std::size_t kWords = offsetof(EventRecord, facts) / sizeof(std::uint64_t);
+using Words = std::array<std::uint64_t, kWords>;
+static_assert(offsetof(EventRecord, facts) == kWords * sizeof(std::uint64_t));
+constexpr std::size_t kShapeWord = offsetof(EventRecord, shape) / sizeof(std::uint64_t);
+
+constexpr std::uint32_t kNumbers = bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
+
+/// Texts of a fragment that were written lately, so that one which recurs is written once.
+class RecentTexts {
+ public:
+  /// 0 for a text that is to be written; else how many texts ago it was, from 1 on.
+  std::size_t distance(Ref ref) {
+    const std::size_t reach = std::min(count_, kKept);
+    for (std::size_t back = 1; back <= reach; ++back) {
+      if (texts_[(count_ - back) % kKept] == ref) return back;
+    }
+    add(ref);
+    return 0;
+  }
+  [[nodiscard]] Ref at(std::size_t distance) const { return texts_[(count_ - distance) % kKept]; }
+  void add(Ref ref) { texts_[count_++ % kKept] = ref; }
+
+ private:
+  static constexpr std::size_t kKept = 32;
+  std::array<Ref, kKept> texts_{};
+  std::size_t count_ = 0;
+};
+
+/// Whether nothing more is to be expected of an invocation whose last event is this.
+bool is_at_rest(const EventRecord& last) {
+  return last.kind == event::EventKind::kExecutorFinish ||
+         last.kind == event::EventKind::kPermitUnspent || last.decision == DecisionWord::kDeny;
+}
+
+constexpr std::size_t kFewKeys = 1024;
+
+}  // namespace
+
+struct RecordStore::FragmentState {
+  Words before{};
+  RecentTexts texts;
+};
+
+// A fragment: the id, then each event, behind a 1, as what differs from the event before it, then
+// a 0.
+void RecordStore::encode(const Invocation& call, std::string& out) const {
+  FragmentWriter writer(out);
+  FragmentState state;
+  writer.text(text(call.id));
+  for (Ref ref = call.first; ref != 0; ref = record(ref).next) {
+    const EventRecord& event = record(ref);
+    writer.number(1);
+    Words words;
+    std::memcpy(words.data(), &event, sizeof words);
+    std::memset(words.data(), 0, sizeof event.next);
+    static_assert(offsetof(EventRecord, next) == 0);
+    words[kShapeWord] = event.shape->fields;
+    for (std::size_t i = 0; i < kWords; ++i) writer.number(words[i] ^ state.before[i]);
+    state.before = words;
+    std::size_t slot = 0;
+    for (std::uint32_t left = event.shape->facts; left != 0; left &= left - 1, ++slot) {
+      const Ref fact = event.facts[slot];
+      if ((left & (~left + 1) & kNumbers) != 0) {
+        writer.number(fact);
+        continue;
+      }
+      const std::size_t distance = state.texts.distance(fact);
+      writer.number(distance);
+      if (distance == 0) writer.text(text(fact));
+    }
+  }
+  writer.number(0);
+}
+
+// Puts a fragment behind what is in memory of its invocation; false if there is no room.
+bool RecordStore::restore(const FragmentHead& head, std::string_view bytes) {
+  FragmentReader in(bytes);
+  const std::uint32_t index = invocation_of(in.text(), head.id_hash);
+  if (index == kNone) return false;
+  Invocation& call = invocations_[index];
+  call.stage = call.first == 0 ? head.stage : Stage::kOdd;
+  call.has_route |= head.has_route;
+  FragmentState state;
+  while (in.number() != 0) {
+    if (!restore_event(in, state, call)) return false;
+  }
+  return true;
+}
+
+bool RecordStore::restore_event(FragmentReader& in, FragmentState& state, Invocation& call) {
+  for (std::uint64_t& word : state.before) word ^= in.number();
+  EventRecord event;
+  Words words = state.before;
+  words[kShapeWord] = 0;
+  std::memcpy(static_cast<void*>(&event), words.data(), sizeof words);
+  event.shape = shape_of(event.kind, state.before[kShapeWord]);
+  if (event.shape == nullptr) return false;
+  std::size_t slot = 0;
+  for (std::uint32_t left = event.shape->facts; left != 0; left &= left - 1, ++slot) {
+    Ref& fact = event.facts[slot];
+    const auto distance = static_cast<std::size_t>(in.number());
+    if ((left & (~left + 1) & kNumbers) != 0) {
+      fact = static_cast<Ref>(distance);
+      continue;
+    }
+    if (distance != 0) {
+      fact = state.texts.at(distance);
+      continue;
+    }
+    const std::string_view text = in.text();
+    const bool is_shared = is_interned(static_cast<Fact>(std::countr_zero(left)));
+    fact = is_shared ? texts_.intern(text) : arena_.keep(text);
+    if (fact == 0) return false;
+    state.texts.add(fact);
+  }
+  const Ref ref = arena_.allocate(event.kept_bytes());
+  if (ref == 0) return false;
+  std::memcpy(arena_.at(ref), &event, event.kept_bytes());
+  if (call.first == 0) {
+    call.first = ref;
+  } else {
+    std::memcpy(arena_.at(call.last), &ref, sizeof ref);  // its `next`
+  }
+  call.last = ref;
+  return true;
+}
+
+// The texts that the store itself refers to, whatever invocations are in memory.
+template <class Visit>
+void RecordStore::for_each_lasting_text(const Visit& visit) {
+  for (Ref& reason : reasons_) visit(reason);
+  for (WriterLog& log : writers_) log.for_each_text(visit);
+}
+
+// Empties memory but for what stands below `top` in the arena.
+void RecordStore::forget(std::size_t top) {
+  arena_.rewind(top);
+  texts_.forget_from(top);
+  invocations_.clear();
+  std::fill(index_.begin(), index_.end(), 0);
+  recent_.fill(0);
+  shapes_.clear();
+  recent_shapes_.fill(nullptr);
+  recent_facts_.fill(0);
+  recent_route_ = 0;
+  kind_numbers_.clear();
+}
+
+std::optional<PlainCall> RecordStore::plain_call(const Invocation& call) const {
+  if (call.stage != Stage::kFinished && call.stage != Stage::kDenied) return std::nullopt;
+  const EventRecord& request = record(call.first);
+  const Ref route = request.fact(Fact::kRoute);
+  if (call.has_route && route == 0) return std::nullopt;
+  return PlainCall{call.stage, request.fact(Fact::kTool), route};
+}
+
+FragmentHead RecordStore::head_of(const Invocation& call, std::size_t bytes) {
+  return {call.id_hash, static_cast<std::uint32_t>(bytes), call.stage, call.has_route,
+          kind_of(call)};
+}
+
+std::uint16_t RecordStore::kind_of(const Invocation& call) {
+  const std::optional<PlainCall> plain = plain_call(call);
+  if (!plain) return FragmentHead::kNoKind;
+  const auto [known, is_new] = kind_numbers_.try_emplace(
+      std::uint64_t{plain->tool} << 32U | plain->route, FragmentHead::kNoKind);
+  if (!is_new) return known->second;
+  std::pair<std::string, std::string> texts(text(plain->tool), text(plain->route));
+  auto found = kinds_.find(texts);
+  if (found == kinds_.end()) {
+    if (kinds_.size() == FragmentHead::kNoKind) return FragmentHead::kNoKind;
+    const auto number = static_cast<std::uint16_t>(kinds_.size());
+    found = kinds_.emplace(std::move(texts), number).first;
+    kind_texts_.emplace_back(found->first.first, found->first.second);
+  }
+  return known->second = found->second;
+}
+
+Status RecordStore::evict(Staying staying) {
+  std::vector<std::uint32_t> leaving;
+  std::string stayed;  // fragments of those that stay
+  std::vector<FragmentHead> heads;
+  for (std::uint32_t i = 0; i < invocations_.size(); ++i) {
+    const Invocation& call = invocations_[i];
+    if (staying == Staying::kNone || is_at_rest(record(call.last))) {
+      leaving.push_back(i);
+      continue;
+    }
+    const std::size_t before = stayed.size();
+    encode(call, stayed);
+    heads.push_back(head_of(call, stayed.size() - before));
+    if (stayed.size() > room_.memory_bytes / 8) return evict(Staying::kNone);
+  }
+  REMIT_TRY(write_out(leaving));
+  REMIT_TRY(write_other_events());
+  std::vector<std::string> lasting;
+  for_each_lasting_text([&](Ref& ref) {
+    lasting.emplace_back(text(ref));
+    ref = static_cast<Ref>(lasting.size() - 1);
+  });
+  forget(0);
+  for_each_lasting_text([&](Ref& ref) { ref = texts_.intern(lasting[ref]); });
+  std::string_view bytes = stayed;
+  for (const FragmentHead& head : heads) {
+    if (!restore(head, bytes)) return no_room();
+    bytes.remove_prefix(head.bytes);
+  }
+  // Where what has to stay fills the room, it is not moved again for every event.
+  limit_ = std::max(room_.memory_bytes, 2 * memory_in_use());
+  return {};
+}
+
+Status RecordStore::write_out(const std::vector<std::uint32_t>& leaving) {
+  std::array<std::vector<std::uint32_t>, Spill::kPartitions> by_partition;
+  for (const std::uint32_t i : leaving) {
+    by_partition[Spill::partition_of(invocations_[i].id_hash)].push_back(i);
+  }
+  std::vector<FragmentHead> heads;
+  std::string bytes;
+  for (std::size_t partition = 0; partition < by_partition.size(); ++partition) {
+    if (by_partition[partition].empty()) continue;
+    heads.clear();
+    bytes.clear();
+    for (const std::uint32_t i : by_partition[partition]) {
+      const Invocation& call = invocations_[i];
+      const std::size_t before = bytes.size();
+      encode(call, bytes);
+      heads.push_back(head_of(call, bytes.size() - before));
+    }
+    REMIT_TRY(spill_.write(partition, heads, bytes));
+  }
+  return {};
+}
+
+// Those of logs that have many; they are wanted only if the log has to be counted again.
+Status RecordStore::write_other_events() {
+  for (std::uint32_t writer = 0; writer < writers_.size(); ++writer) {
+    std::vector<OrderKey>& keys = writers_[writer].other_events;
+    if (keys.size() < kFewKeys) continue;
+    const std::span<const std::byte> bytes = std::as_bytes(std::span{keys});
+    REMIT_TRY_ASSIGN(const Spill::Extent extent,
+                     spill_.put({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    other_events_.emplace_back(writer, extent);
+    keys.clear();
+  }
+  return {};
+}
+
+Status RecordStore::for_each_other_event(
+    const std::function<void(std::uint32_t, OrderKey)>& visit) {
+  std::string bytes;
+  for (const auto& [writer, extent] : other_events_) {
+    REMIT_TRY(spill_.read_fragments(extent, bytes));
+    OrderKey key;
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof key) {
+      std::memcpy(&key, bytes.data() + at, sizeof key);
+      visit(writer, key);
+    }
+  }
+  for (std::uint32_t writer = 0; writer < writers_.size(); ++writer) {
+    for (const OrderKey key : writers_[writer].other_events) visit(writer, key);
+  }
+  return {};
+}
+
+// The hashes of ids that have more than one fragment in the partition, sorted.
+Result<std::vector<std::uint64_t>> RecordStore::split_ids(std::size_t partition) {
+  std::vector<std::uint64_t> hashes;
+  std::vector<FragmentHead> heads;
+  for (const Spill::Extent& extent : spill_.extents(partition)) {
+    REMIT_TRY(spill_.read_heads(extent, heads));
+    for (const FragmentHead& head : heads) hashes.push_back(head.id_hash);
+  }
+  std::sort(hashes.begin(), hashes.end());
+  std::vector<std::uint64_t> split;
+  for (std::size_t i = 1; i < hashes.size(); ++i) {
+    const bool is_known = !split.empty() && split.back() == hashes[i];
+    if (hashes[i] == hashes[i - 1] && !is_known) split.push_back(hashes[i]);
+  }
+  return split;
+}
+
+Result<bool> RecordStore::has_split_ids() {
+  for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
+    REMIT_TRY_ASSIGN(const std::vector<std::uint64_t> split, split_ids(partition));
+    if (!split.empty()) return true;
+  }
+  return false;
+}
+
+Status RecordStore::for_each_part(const Take& take, const std::function<Status()>& visit) {
+  if (spill_.is_empty()) return visit();
+  std::vector<PlainCall> kinds;  // their references last as long as this
+  for (const auto& [tool, route] : kind_texts_) {
+    kinds.push_back({Stage::kFinished, texts_.intern(tool), texts_.intern(route)});
+  }
+  const std::size_t top = arena_.top();
+  const std::size_t room = std::max<std::size_t>(room_.memory_bytes / 2, kLeastPart);
+  for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
+    std::uint64_t bytes = 0;
+    for (const Spill::Extent& extent : spill_.extents(partition)) bytes += extent.bytes;
+    if (bytes == 0) continue;
+    REMIT_TRY_ASSIGN(const std::vector<std::uint64_t> split, split_ids(partition));
+    // In memory fragments take some more than on disk.
+    Part part{partition, 0, std::bit_ceil(2 * bytes / room + 1), split, kinds};
+    for (; part.number < part.count; ++part.number) {
+      REMIT_TRY(load(part, take));
+      if (!invocations_.empty()) REMIT_TRY(visit());
+      forget(top);
+    }
+  }
+  return {};
+}
+
+// Reads those fragments that belong to a part and are not taken.
+Status RecordStore::load(const Part& part, const Take& take) {
+  std::vector<FragmentHead> heads;
+  std::vector<bool> is_wanted;
+  std::string bytes;
+  for (const Spill::Extent& extent : spill_.extents(part.partition)) {
+    REMIT_TRY(spill_.read_heads(extent, heads));
+    is_wanted.assign(heads.size(), false);
+    bool is_any_wanted = false;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const FragmentHead& head = heads[i];
+      if ((head.id_hash / Spill::kPartitions) % part.count != part.number) continue;
+      const bool is_whole = !std::binary_search(part.split.begin(), part.split.end(), head.id_hash);
+      bool is_dealt_with = false;
+      if (is_whole && head.kind != FragmentHead::kNoKind) {
+        const PlainCall& kind = part.kinds[head.kind];
+        is_dealt_with = take({head.stage, kind.tool, kind.route});
+      }
+      is_wanted[i] = !is_dealt_with;
+      is_any_wanted |= is_wanted[i];
+    }
+    if (!is_any_wanted) continue;
+    REMIT_TRY(spill_.read_fragments(extent, bytes));
+    std::string_view left = bytes;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      if (is_wanted[i] && !restore(heads[i], left)) return no_room();
+      left.remove_prefix(heads[i].bytes);
+    }
+  }
+  return {};
+}
+
+}  // namespace remit::grading

@@ -1,0 +1,82 @@
+// Writing and reading fragments.
+#include "grading/spill.h"
+
+#include <utility>
+
+#include "grading/hash.h"
+
+namespace remit::grading {
+namespace {
+
+template <class T>
+std::string_view text_of(std::span<T> items) {
+  return {reinterpret_cast<const char*>(items.data()), items.size_bytes()};
+}
+
+}  // namespace
+
+Status Spill::open() {
+  if (file_ != nullptr) return {};
+  Error refused{ErrorCode::kUnavailable, "there is no directory for scratch files"};
+  for (const std::string& directory : directories_) {
+    Result<std::unique_ptr<ScratchFile>> made = files_.open_scratch(directory);
+    if (made) {
+      file_ = std::move(*made);
+      return {};
+    }
+    refused = std::move(made).error();
+  }
+  return refused;
+}
+
+Status Spill::write(std::size_t partition, std::span<const FragmentHead> heads,
+                    std::string_view bytes) {
+  Extent extent;
+  extent.offset = end_;
+  extent.heads = heads.size();
+  extent.bytes = bytes.size();
+  extent.heads_checksum = hash_text(text_of(heads), seed_);
+  extent.checksum = hash_text(bytes, seed_);
+  buffer_.append(text_of(heads));
+  buffer_.append(bytes);
+  end_ += heads.size_bytes() + bytes.size();
+  extents_[partition].push_back(extent);
+  return buffer_.size() < kBufferBytes ? Status{} : flush();
+}
+
+Result<Spill::Extent> Spill::put(std::string_view bytes) {
+  Extent extent;
+  extent.offset = end_;
+  extent.bytes = bytes.size();
+  extent.checksum = hash_text(bytes, seed_);
+  buffer_.append(bytes);
+  end_ += bytes.size();
+  if (buffer_.size() >= kBufferBytes) REMIT_TRY(flush());
+  return extent;
+}
+
+Status Spill::flush() {
+  REMIT_TRY(open());
+  REMIT_TRY(file_->append(std::as_bytes(std::span{buffer_})));
+  buffer_.clear();
+  return {};
+}
+
+Status Spill::read(std::uint64_t offset, std::span<std::byte> out, std::uint64_t checksum) {
+  REMIT_TRY(file_->read_at(offset, out));
+  if (hash_text(text_of(out), seed_) == checksum) return {};
+  return Error{ErrorCode::kDataLoss, "a scratch file does not hold what was written to it"};
+}
+
+Status Spill::read_heads(const Extent& extent, std::vector<FragmentHead>& out) {
+  out.resize(extent.heads);
+  return read(extent.offset, std::as_writable_bytes(std::span{out}), extent.heads_checksum);
+}
+
+Status Spill::read_fragments(const Extent& extent, std::string& out) {
+  out.resize(extent.bytes);
+  return read(extent.offset + extent.heads * sizeof(FragmentHead),
+              std::as_writable_bytes(std::span{out}), extent.checksum);
+}
+
+}  // namespace remit::grading

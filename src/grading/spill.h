@@ -1,0 +1,128 @@
+// Where invocations wait that memory has no room for: a file without a name, by partition.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/result.h"
+#include "grading/record.h"
+
+namespace remit::grading {
+
+/// What is known of a fragment (the events of one invocation that were in memory together) without
+/// reading it.
+struct FragmentHead {
+  std::uint64_t id_hash = 0;
+  std::uint32_t bytes = 0;  ///< of the fragment itself
+  Stage stage = Stage::kOdd;
+  bool has_route = false;
+  std::uint16_t kind = kNoKind;  ///< the number of its tool and route, if it is plain
+
+  static constexpr std::uint16_t kNoKind = 0xffff;
+};
+static_assert(sizeof(FragmentHead) == 16);
+
+/// Fragments on disk. The events of one invocation are in one partition, in the order of reading.
+/// What is read back is what was written, by its checksum, or an error. Not thread-safe.
+class Spill {
+ public:
+  static constexpr std::size_t kPartitions = 256;
+  static std::size_t partition_of(std::uint64_t id_hash) { return id_hash % kPartitions; }
+
+  /// The file is made by the first write, in the first of `directories` that takes it. `files`
+  /// outlives this.
+  Spill(FileSystem& files, std::vector<std::string> directories, std::uint64_t seed)
+      : files_(files), directories_(std::move(directories)), seed_(seed) {}
+
+  /// Fragments that were written at once, the heads in front.
+  struct Extent {
+    std::uint64_t offset = 0;
+    std::uint64_t heads = 0;  ///< their number
+    std::uint64_t bytes = 0;  ///< of the fragments
+    std::uint64_t heads_checksum = 0;
+    std::uint64_t checksum = 0;
+  };
+
+  /// `bytes` are the fragments of `heads` behind each other. Errors: no directory takes the file,
+  /// no space, I/O.
+  Status write(std::size_t partition, std::span<const FragmentHead> heads, std::string_view bytes);
+  /// Writes what waits to be written. Before anything is read.
+  Status flush();
+
+  [[nodiscard]] bool is_empty() const { return end_ == 0; }
+  [[nodiscard]] const std::vector<Extent>& extents(std::size_t partition) const {
+    return extents_[partition];
+  }
+  /// Errors: I/O, `data_loss` where it is not what was written.
+  Status read_heads(const Extent& extent, std::vector<FragmentHead>& out);
+  Status read_fragments(const Extent& extent, std::string& out);
+
+  /// For what belongs to no partition: puts `bytes` and says where.
+  Result<Extent> put(std::string_view bytes);
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
+
+  Status open();
+  Status read(std::uint64_t offset, std::span<std::byte> out, std::uint64_t checksum);
+
+  FileSystem& files_;
+  std::vector<std::string> directories_;
+  std::uint64_t seed_;
+  std::unique_ptr<ScratchFile> file_;
+  std::string buffer_;     // not yet in the file
+  std::uint64_t end_ = 0;  // of file and buffer
+  std::array<std::vector<Extent>, kPartitions> extents_;
+};
+
+/// Appends numbers and texts to bytes.
+class FragmentWriter {
+ public:
+  explicit FragmentWriter(std::string& out) : out_(out) {}
+  void number(std::uint64_t value) {
+    char bytes[10];
+    std::size_t size = 0;
+    for (; value >= 0x80; value >>= 7U) bytes[size++] = static_cast<char>(value | 0x80U);
+    bytes[size++] = static_cast<char>(value);
+    out_.append(bytes, size);
+  }
+  void text(std::string_view value) {
+    number(value.size());
+    out_.append(value);
+  }
+
+ private:
+  std::string& out_;
+};
+
+/// Takes them out again. The bytes are those that FragmentWriter wrote: a checksum says so.
+class FragmentReader {
+ public:
+  explicit FragmentReader(std::string_view bytes) : at_(bytes.data()) {}
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const auto byte = static_cast<std::uint8_t>(*at_++);
+      value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+  std::string_view text() {
+    const auto size = static_cast<std::size_t>(number());
+    const std::string_view out(at_, size);
+    at_ += size;
+    return out;
+  }
+
+ private:
+  const char* at_;
+};
+
+}  // namespace remit::grading

@@ -1,0 +1,188 @@
+// Invocations that wait in a scratch file: the same grade, or an error, and never another grade.
+#include "grading/spill.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event/event.h"
+#include "grading/grading.h"
+#include "tests/support/faulty_file_system.h"
+#include "tests/support/memory_file.h"
+
+namespace remit::grading {
+namespace {
+
+using event::Event;
+using event::EventKind;
+using event::Field;
+using testing::FaultyFileSystem;
+
+constexpr std::size_t kCalls = 60;
+
+/// Calls of which one in ten finishes twice, long after the first time.
+std::string trace_text() {
+  std::string out;
+  std::int64_t seq = 0;
+  const auto add = [&](EventKind kind, std::size_t call) {
+    const std::string id = "i" + std::to_string(call);
+    Event event;
+    event.kind = kind;
+    event.set(Field::kInvocationId, id);
+    event.set(Field::kWriter, "w");
+    event.set(Field::kSeq, ++seq);
+    event.set(Field::kTool, "read");
+    if (kind == EventKind::kAuthorizationDecision) {
+      event.set(Field::kDecision, "allow");
+      event.set(Field::kPolicyVersion, "v1");
+    }
+    if (kind == EventKind::kExecutorFinish) event.set(Field::kOutcome, "succeeded");
+    event::encode(event, out);
+  };
+  for (std::size_t call = 0; call < kCalls; ++call) {
+    for (const EventKind kind : {EventKind::kToolRequest, EventKind::kAuthorizationDecision,
+                                 EventKind::kExecutorStart, EventKind::kExecutorFinish}) {
+      add(kind, call);
+    }
+  }
+  for (std::size_t call = 0; call < kCalls; call += 10) add(EventKind::kExecutorFinish, call);
+  return out;
+}
+
+Result<Grade> grade_in(FileSystem& files, std::size_t memory_bytes) {
+  Criteria criteria;
+  criteria.memory_bytes = memory_bytes;
+  criteria.scratch_directories = {"/"};
+  Evidence evidence;
+  evidence.inputs.push_back(
+      trace::Input::of_stream("t", std::make_unique<testing::MemoryFile>(trace_text())));
+  return grade(files, std::move(evidence), std::move(criteria));
+}
+
+void expect_whole(const Grade& grade) {
+  EXPECT_EQ(grade.population.invocations, kCalls);
+  EXPECT_EQ(grade.population.finished, kCalls);
+  EXPECT_EQ(grade.invocations.size(), kCalls / 10);
+  ASSERT_EQ(grade.findings.size(), kCalls / 10);
+  for (const Finding& one : grade.findings) {
+    EXPECT_EQ(one.code, Code::kMultipleFinishes);
+    EXPECT_EQ(one.events.size(), 2U);
+  }
+}
+
+TEST(Spill, JoinsWhatWasReopened) {
+  for (std::size_t memory_bytes = 1; memory_bytes < 100'000;
+       memory_bytes = memory_bytes * 3 / 2 + 1) {
+    SCOPED_TRACE(memory_bytes);
+    FaultyFileSystem files;
+    const Result<Grade> grade = grade_in(files, memory_bytes);
+    ASSERT_TRUE(grade) << grade.error().to_string();
+    expect_whole(*grade);
+  }
+}
+
+// A full disk, a failed read: each step in turn, then none.
+TEST(Spill, IsAnErrorWhereTheDiskFails) {
+  std::uint64_t step = 1;
+  for (;; ++step) {
+    FaultyFileSystem files;
+    files.fail_at(step, FaultyFileSystem::Fault::kError);
+    const Result<Grade> grade = grade_in(files, 1'000);
+    if (!files.has_failed()) {
+      ASSERT_TRUE(grade);
+      expect_whole(*grade);
+      break;
+    }
+    ASSERT_FALSE(grade) << step;
+    EXPECT_EQ(grade.error().code, ErrorCode::kUnavailable);
+  }
+  EXPECT_GT(step, 10U);  // it was written and read
+}
+
+/// Scratch files whose every read has one bit wrong.
+class ForgetfulFileSystem final : public FileSystem {
+ public:
+  Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override {
+    REMIT_TRY_ASSIGN(std::unique_ptr<ScratchFile> file, files_.open_scratch(directory));
+    return std::unique_ptr<ScratchFile>(std::make_unique<File>(std::move(file)));
+  }
+  Result<std::string> read(const std::string&, std::uint64_t) override { return refused(); }
+  Result<std::unique_ptr<ReadFile>> open_read(const std::string&) override { return refused(); }
+  Result<std::unique_ptr<AppendFile>> open_append(const std::string&, OpenMode) override {
+    return refused();
+  }
+  Status replace(const std::string&, std::string_view) override { return refused(); }
+  Status make_directory(const std::string&) override { return refused(); }
+  Result<std::vector<std::string>> list(const std::string&) override { return refused(); }
+  Status sync_directory(const std::string&) override { return refused(); }
+  Status rename(const std::string&, const std::string&) override { return refused(); }
+  Status remove(const std::string&) override { return refused(); }
+  Result<FileInfo> info(const std::string&) override { return refused(); }
+  Result<std::unique_ptr<AppendFile>> lock(const std::string&) override { return refused(); }
+
+ private:
+  class File final : public ScratchFile {
+   public:
+    explicit File(std::unique_ptr<ScratchFile> file) : file_(std::move(file)) {}
+    Status append(std::span<const std::byte> bytes) override { return file_->append(bytes); }
+    Status read_at(std::uint64_t offset, std::span<std::byte> out) override {
+      REMIT_TRY(file_->read_at(offset, out));
+      if (!out.empty()) out.back() ^= std::byte{1};
+      return {};
+    }
+
+   private:
+    std::unique_ptr<ScratchFile> file_;
+  };
+
+  static Error refused() { return {ErrorCode::kUnsupported, "only scratch files", {}}; }
+  FaultyFileSystem files_;
+};
+
+TEST(Spill, TrustsNoByteThatChanged) {
+  ForgetfulFileSystem files;
+  const Result<Grade> grade = grade_in(files, 1'000);
+  ASSERT_FALSE(grade);
+  EXPECT_EQ(grade.error().code, ErrorCode::kDataLoss);
+}
+
+TEST(Spill, TakesTheFirstDirectoryThatWorks) {
+  FaultyFileSystem files;
+  Spill none(files, {}, 1);
+  ASSERT_TRUE(none.write(0, {}, "text"));
+  EXPECT_EQ(none.flush().error().code, ErrorCode::kUnavailable);
+
+  files.fail_at(1, FaultyFileSystem::Fault::kError);
+  Spill spill(files, {"/full", "/free"}, 1);
+  const FragmentHead head{7, 4, Stage::kFinished, true};
+  ASSERT_TRUE(spill.write(7, {&head, 1}, "text"));
+  ASSERT_TRUE(spill.flush());
+  ASSERT_EQ(spill.extents(7).size(), 1U);
+  std::vector<FragmentHead> heads;
+  ASSERT_TRUE(spill.read_heads(spill.extents(7)[0], heads));
+  ASSERT_EQ(heads.size(), 1U);
+  EXPECT_EQ(heads[0].id_hash, 7U);
+  EXPECT_EQ(heads[0].stage, Stage::kFinished);
+  EXPECT_TRUE(heads[0].has_route);
+  std::string bytes;
+  ASSERT_TRUE(spill.read_fragments(spill.extents(7)[0], bytes));
+  EXPECT_EQ(bytes, "text");
+}
+
+TEST(Fragment, GivesBackEveryNumberAndText) {
+  const std::uint64_t numbers[] = {0, 1, 127, 128, 300, 1ULL << 35U, ~0ULL};
+  std::string bytes;
+  FragmentWriter writer(bytes);
+  for (const std::uint64_t number : numbers) writer.number(number);
+  writer.text("");
+  writer.text(std::string(200, 'x'));
+  FragmentReader reader(bytes);
+  for (const std::uint64_t number : numbers) EXPECT_EQ(reader.number(), number);
+  EXPECT_EQ(reader.text(), "");
+  EXPECT_EQ(reader.text(), std::string(200, 'x'));
+}
+
+}  // namespace
+}  // namespace remit::grading
