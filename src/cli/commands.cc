@@ -166,6 +166,25 @@ Command case_from_trace_command() {
           .run = run_case_from_trace};
 }
 
+Command contract_check_command() {
+  return {
+      .path = "contract check",
+      .summary = "Say in words what a contract requires",
+      .description =
+          "Reads remit.contract/1, or one of the built-in contracts (sequential, fan_out, "
+          "queued), and says what must hold: first for every invocation, then what differs by "
+          "rule. A contract that is refused exits with 64 and tells everything that is wrong, "
+          "each with its line and column.",
+      .flags = {{.name = "--format",
+                 .value_name = "FORMAT",
+                 .help = "what to print",
+                 .choices = {"text", "json"}}},
+      .positionals = {{.name = "NAME|FILE", .help = "the contract"}},
+      .examples = {{"remit contract check contract.yaml", "before a run is judged by it"},
+                   {"remit contract check sequential", "what holds where nothing else is said"}},
+      .run = run_contract_check};
+}
+
 Command policy_check_command() {
   return {.path = "policy check",
           .summary = "Check a policy bundle",
@@ -317,6 +336,7 @@ const std::vector<Command>& all_commands() {
       baseline_shrink_command(),
       baseline_suggest_command(),
       case_from_trace_command(),
+      contract_check_command(),
       policy_check_command(),
       evidence_verify_command(),
       evidence_show_command(),

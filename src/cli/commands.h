@@ -11,6 +11,7 @@ int run_grade(const Arguments& arguments, World& world);
 int run_baseline_check(const Arguments& arguments, World& world);
 int run_baseline_shrink(const Arguments& arguments, World& world);
 int run_baseline_suggest(const Arguments& arguments, World& world);
+int run_contract_check(const Arguments& arguments, World& world);
 int run_case_from_trace(const Arguments& arguments, World& world);
 int run_policy_check(const Arguments& arguments, World& world);
 int run_evidence_verify(const Arguments& arguments, World& world);

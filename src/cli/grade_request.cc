@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "cli/contracts.h"
 #include "cli/inputs.h"
 
 namespace remit::cli {
@@ -15,13 +16,12 @@ namespace {
 // Reads what the grade is judged by; everything that is wrong with it is returned.
 std::vector<Error> read_criteria(const Arguments& arguments, World& world,
                                  grading::Criteria& criteria) {
-  const std::string contract = arguments.value("--contract", "sequential");
-  if (contract != "sequential") {
-    return {
-        Error{ErrorCode::kUnsupported,
-              fmt::format("no contract {} in this version; the one that is built in is sequential",
-                          quoted(contract)),
-              "--contract"}};
+  if (arguments.has("--contract")) {
+    std::vector<Error> errors;
+    std::optional<grading::Contract> contract =
+        find_contract(world, arguments.value("--contract"), errors);
+    if (!contract) return errors;
+    criteria.contract = std::move(*contract);
   }
   if (arguments.has("--manifest")) {
     const std::string file = arguments.value("--manifest");
