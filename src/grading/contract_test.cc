@@ -24,7 +24,7 @@ Contract contract_of(const std::string& rest) {
   return parsed.contract.value_or(Contract{});
 }
 
-TEST(Contract, BuildsInWhatTheSpecSays) {  // REQ-CT-001 to REQ-CT-007
+TEST(Contract, BuildsInWhatTheSpecSays) {  // REQ-CT-001, REQ-CT-002, REQ-CT-003, REQ-CT-005 to REQ-CT-007
   const Requirements sequential = sequential_contract().base;
   EXPECT_EQ(sequential.request, (Bounds{1, 1}));
   EXPECT_EQ(sequential.decision, (Bounds{1, 1}));
@@ -87,6 +87,7 @@ TEST(Contract, MatchesToolsAndRoutes) {  // REQ-CT-013
   const Contract any_tool = contract_of("rules: [{match: {tool: ['*']}, shadow: true}]\n");
   EXPECT_TRUE(any_tool.requirements("x", "").expects_shadow);
   EXPECT_FALSE(any_tool.requirements("", "").expects_shadow);
+  // REQ-CT-028.
   EXPECT_TRUE(contract_of("rules: [{shadow: true}]\n").requirements("", "").expects_shadow);
 }
 

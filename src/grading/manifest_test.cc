@@ -9,7 +9,7 @@
 namespace remit::grading {
 namespace {
 
-TEST(Manifest, ReadsEveryKey) {  // REQ-MF-001, REQ-MF-010 to 015
+TEST(Manifest, ReadsEveryKey) {  // REQ-MF-002, REQ-MF-003  // REQ-MF-001, REQ-MF-010 to 015
   const ManifestParse parsed = parse_manifest(R"(manifest: remit.manifest/1
 environment: test
 fixture_revision: fx-7
