@@ -16,6 +16,7 @@
 #include "grading/rule_book.h"
 #include "grading/run_facts.h"
 #include "grading/scope.h"
+#include "grading/sightings.h"
 
 namespace remit::grading {
 namespace {
@@ -112,6 +113,7 @@ struct Grader::State {
   }
   void find_in_logs();
   void find_repeats();
+  void find_sightings();
   void find_missing_ids(bool has_loss);
   Status enter_all(Casebook& cases, RuleBook& book);
   Status judge_all(Grade& grade);
@@ -125,6 +127,7 @@ struct Grader::State {
 
   Criteria criteria;
   RecordStore store;
+  Sightings sightings;
   std::vector<Finding> findings;
   std::unordered_map<std::string_view, bool> expected_ids;  // and whether they were seen
   std::vector<InvocationGrade> invocations;
@@ -155,6 +158,11 @@ void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace
   const LineSpan rest = LineSpan::of(line.number, end > offset ? end - offset : 0);
   finding.events.push_back(state_->store.unwritten_position(place, rest));
   state_->findings.push_back(std::move(finding));
+}
+
+void Grader::add_observations(std::span<const redaction::Observation> observations,
+                              const event::Event* event, const trace::Line& line) {
+  state_->sightings.add(observations, event, line, state_->store);
 }
 
 void Grader::add_altered(std::string_view input, const Error& error) {
@@ -226,6 +234,17 @@ void Grader::State::find_repeats() {
   }
 }
 
+// What redaction found in lines of no invocation that was seen.
+void Grader::State::find_sightings() {
+  for (const Sighting& one : sightings.all()) {
+    if (one.is_of_call) continue;
+    Finding finding = run_finding(one.code, one.detail());
+    finding.recorded = one.what;
+    finding.events.push_back(one.position);
+    findings.push_back(std::move(finding));
+  }
+}
+
 // Expected ids of which nothing was seen; without a manifest their absence is planning's too.
 void Grader::State::find_missing_ids(bool has_loss) {
   for (const auto& [id, was_seen] : expected_ids) {
@@ -290,6 +309,7 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
   assignment.entry = tie.entry;
   assignment.misnamed = tie.misnamed;
   assignment.is_judged_by_ids = manifest() == nullptr && criteria.expected_ids.has_value();
+  assignment.sightings = sightings.claim(call.id);
   assignment.is_expected_id = expected != expected_ids.end();
   if (assignment.is_expected_id) expected->second = true;
   const std::size_t before = findings.size();
@@ -318,8 +338,8 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
 }
 
 Status Grader::State::judge_calls(RuleBook& book, Judging& judging) {
-  const bool may_skip =
-      store.is_plain() && manifest() == nullptr && !criteria.expected_ids && !criteria.list_all;
+  const bool may_skip = store.is_plain() && sightings.all().empty() && manifest() == nullptr &&
+                        !criteria.expected_ids && !criteria.list_all;
   Population& population = judging.grade.population;
   const auto take = [&](const PlainCall& call) {
     if (!may_skip || !count_plain(call, book, population, judging.tally)) return false;
@@ -362,6 +382,7 @@ Status Grader::State::judge_all(Grade& grade) {
   find_in_logs();
   find_in_environment(pinned);
   find_repeats();
+  find_sightings();
   find_missing_ids(facts.has_loss());
   grade.cases = cases.conclude(facts.has_loss(), findings);
   conclude(grade, judging.tally, cases);
@@ -444,6 +465,7 @@ Result<Grade> Grader::finish() {
   State& state = *state_;
   Grade grade;
   REMIT_TRY(state.store.settle());
+  state.sightings.settle();
   grade.population = state.store.population();
   grade.files = state.store.sources();
   REMIT_TRY(state.judge_all(grade));
@@ -458,11 +480,27 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
     return std::tie(evidence.inputs[left].name, left) <
            std::tie(evidence.inputs[right].name, right);
   });
+  const std::shared_ptr<const redaction::Redaction> redaction = criteria.redaction;
+  std::optional<redaction::Inspector> inspector;
+  if (redaction != nullptr) {
+    REMIT_TRY(redaction->control());
+    REMIT_TRY_ASSIGN(inspector, redaction::Inspector::make(redaction));
+  }
   Grader grader(files, std::move(criteria));
+  const auto inspect = [&](const trace::Line& line, const event::Event* event) {
+    grader.add_observations(inspector->inspect(line.text, event), event, line);
+  };
+  trace::EventReader::OnDocument on_document;
+  if (inspector) {
+    on_document = [&](const trace::Document& document) {
+      const trace::Line line{document.text, document.offset, document.number};
+      grader.add_observations(inspector->inspect_document(line.text), nullptr, line);
+    };
+  }
   event::Decoder decoder;
   for (const std::size_t index : order) {
     const trace::Input& input = evidence.inputs[index];
-    trace::EventReader reader(files, input, decoder);
+    trace::EventReader reader(files, input, decoder, on_document);
     trace::Item item = trace::Item::kSource;
     while (item != trace::Item::kEnd) {
       REMIT_TRY_ASSIGN(item, reader.next());
@@ -470,13 +508,19 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
       if (item == trace::Item::kMalformed) {
         grader.add_malformed(reader.error(), reader.error_offset(), reader.line());
       }
-      if (item != trace::Item::kEvent) continue;
-      Status added = grader.add(reader.event(), reader.line());
-      if (!added) return in_place(reader.source(), std::move(added).error());
+      const event::Event* const event = item == trace::Item::kEvent ? &reader.event() : nullptr;
+      if (event != nullptr) {
+        Status added = grader.add(*event, reader.line());
+        if (!added) return in_place(reader.source(), std::move(added).error());
+      }
+      const bool is_line = event != nullptr || item == trace::Item::kMalformed;
+      if (inspector && is_line && !reader.is_translated()) inspect(reader.line(), event);
     }
   }
   for (const Alteration& one : evidence.alterations) grader.add_altered(one.input, one.error);
-  return grader.finish();
+  REMIT_TRY_ASSIGN(Grade out, grader.finish());
+  REMIT_TRY(redact(out, redaction.get(), inspector ? inspector->bytes() : 0));
+  return out;
 }
 
 }  // namespace remit::grading

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "grading/contract.h"
 #include "grading/grade.h"
 #include "grading/manifest.h"
+#include "redaction/inspector.h"
 #include "trace/event_reader.h"
 
 namespace remit::grading {
@@ -38,6 +40,8 @@ struct Criteria {
   /// Ids that were expected (`--expect`, `--expect-file`). Without a manifest they judge planning;
   /// beside one only their absence is judged.
   std::optional<std::vector<std::string>> expected_ids;
+  /// What must not stand in any line, null for nothing; its canaries are masked in the grade.
+  std::shared_ptr<const redaction::Redaction> redaction;
   bool list_all = false;  ///< `Grade::invocations` has every invocation, not only those with
                           ///< findings
   bool advisory = false;  ///< the gate is told and not enforced (REQ-GR-084)
@@ -75,11 +79,16 @@ class Grader {
   /// A `line` that is no event; `offset` is the place of the mistake in the source.
   void add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line);
 
+  /// What redaction found in the line of the event or mistake that was added last, or in a document
+  /// that `line` is; `event` is null for what is none.
+  void add_observations(std::span<const redaction::Observation> observations,
+                        const event::Event* event, const trace::Line& line);
+
   /// Evidence that does not verify, with the first place as the error's.
   void add_altered(std::string_view input, const Error& error);
 
-  /// Judges everything that was added. Call once. Errors: as `add`, and those of reading the
-  /// scratch file.
+  /// Judges everything that was added. Call once. Texts are not masked yet: see `redact`. Errors:
+  /// as `add`, and those of reading the scratch file.
   Result<Grade> finish();
 
  private:
@@ -101,7 +110,7 @@ struct Evidence {
 
 /// Reads every input in the order of their names, so that the order in which they are given changes
 /// nothing, and grades them. Errors: those of opening and reading a file, and of `Grader` (exit
-/// 65).
+/// 65), and `internal` where the control of the redaction fails (REQ-RD-040).
 Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria);
 
 }  // namespace remit::grading

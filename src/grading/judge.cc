@@ -118,6 +118,9 @@ void Judge::judge_repeats() {
 void Judge::judge_record() {
   const CallView& call = *call_;
   judge_repeats();
+  for (const Sighting& one : assignment_->sightings) {
+    add_at(one.code, std::nullopt, one.what, {one.position}, one.detail());
+  }
   const Bounds& requests = requirements_->request;
   const auto told = [](std::size_t number) { return counted(number, "request", "requests"); };
   if (call.requests.size() < requests.at_least) {

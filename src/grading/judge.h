@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "grading/manifest.h"
 #include "grading/pinned_facts.h"
 #include "grading/run_facts.h"
+#include "grading/sightings.h"
 
 namespace remit::grading {
 
@@ -26,6 +28,7 @@ struct Assignment {
   const Expectation* misnamed = nullptr;  ///< has its id, but another tool or route
   bool is_judged_by_ids = false;          ///< expected ids alone judge planning
   bool is_expected_id = false;            ///< and it is one of them
+  std::span<const Sighting> sightings;    ///< what redaction found in its lines
 };
 
 /// Judges one invocation after another by the requirements that hold for each. Findings are

@@ -46,9 +46,6 @@ std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& ju
         fmt::format("{} denied in shadow mode, which held nothing back",
                     counted(population.would_deny, "invocation was", "invocations were")));
   }
-  if (population.invocations > 0) {
-    out.emplace_back("not judged by this version: whether secrets leaked into the evidence");
-  }
   return out;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // The member of `line` in which the byte `at` stands. Only names of the event contract are told:
 // any other is text from outside.
-std::string place_of(std::string_view line, std::size_t at) {
+std::string place_of(std::string_view line, std::size_t at, std::string_view what) {
   std::string member;
   for_each_string(line, [&](const StringPlace& place) {
     if (!place.is_key || place.begin > at) return;
@@ -30,7 +30,7 @@ std::string place_of(std::string_view line, std::size_t at) {
                                          : fmt::format("in the field {}", event::kKeyNames[known]);
   });
   if (!member.empty()) member += ", ";
-  return fmt::format("{}at byte {} of the line", member, at);
+  return fmt::format("{}at byte {} of the {}", member, at, what);
 }
 
 }  // namespace
@@ -58,8 +58,7 @@ Result<Inspector> Inspector::make(std::shared_ptr<const Redaction> redaction) {
   return out;
 }
 
-const std::vector<Observation>& Inspector::inspect(std::string_view line,
-                                                   const event::Event* event) {
+void Inspector::look_for_canaries(std::string_view line, std::string_view what) {
   observations_.clear();
   if (scratch_) {
     const Scanner& scanner = *redaction_->scanner();
@@ -71,9 +70,19 @@ const std::vector<Observation>& Inspector::inspect(std::string_view line,
           {Observation::Kind::kCanary,
            fmt::format("canary {}, {}", quoted(scanner.canaries()[leak.canary].name),
                        encoding_words(leak.encoding, leak.layers, leak.extent)),
-           place_of(line, leak.at)});
+           place_of(line, leak.at, what)});
     }
   }
+}
+
+const std::vector<Observation>& Inspector::inspect_document(std::string_view document) {
+  look_for_canaries(document, "document");
+  return observations_;
+}
+
+const std::vector<Observation>& Inspector::inspect(std::string_view line,
+                                                   const event::Event* event) {
+  look_for_canaries(line, "line");
   const FieldRules& rules = redaction_->fields();
   if (rules.empty() || (event != nullptr && !rules.concern(*event))) return observations_;
   fields_.clear();

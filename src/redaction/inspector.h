@@ -59,12 +59,16 @@ class Inspector {
   /// to, null for one that is no event.
   const std::vector<Observation>& inspect(std::string_view line, const event::Event* event);
 
-  /// Bytes of the lines that were searched for canaries.
+  /// The canaries in a document of another form than event lines; valid until the next call.
+  const std::vector<Observation>& inspect_document(std::string_view document);
+
+  /// Bytes of the lines and documents that were searched for canaries.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
   explicit Inspector(std::shared_ptr<const Redaction> redaction)
       : redaction_(std::move(redaction)) {}
+  void look_for_canaries(std::string_view text, std::string_view what);
 
   std::shared_ptr<const Redaction> redaction_;
   std::optional<Scanner::Scratch> scratch_;

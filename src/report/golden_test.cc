@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "grading/grading.h"
+#include "grading/redaction_file.h"
 #include "json/value.h"
 #include "report/grade_json.h"
 #include "report/grade_junit.h"
@@ -92,6 +93,12 @@ grading::Criteria criteria_of(const fs::path& directory) {
         grading::parse_contract(read(directory / "contract.yaml"), "contract.yaml");
     for (const Error& error : parsed.errors) ADD_FAILURE() << error.to_string();
     if (parsed.contract) criteria.contract = std::move(*parsed.contract);
+    PosixFileSystem files;
+    grading::RedactionLoad loaded = grading::load_redaction(
+        files, criteria.contract.redaction.canaries, criteria.contract.redaction.forbid_fields,
+        (directory / "contract.yaml").string());
+    for (const Error& error : loaded.errors) ADD_FAILURE() << error.to_string();
+    criteria.redaction = std::move(loaded.redaction);
   }
   if (fs::exists(directory / "expect.txt")) {
     criteria.expected_ids =

@@ -1,0 +1,161 @@
+// From observations to findings, and from a grade to one that shows no canary.
+#include "grading/sightings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "redaction/forms.h"
+#include "redaction/masks.h"
+
+namespace remit::grading {
+namespace {
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
+}
+
+// Calls `take` with each text of `grade` that came from outside and stands for something: one and
+// the same text may stand in several places.
+template <class Take>
+void for_each_text(Grade& grade, const Take& take) {
+  const auto take_all = [&](std::vector<std::string>& texts) {
+    for (std::string& text : texts) take(text);
+  };
+  const auto take_if_any = [&](std::optional<std::string>& text) {
+    if (text) take(*text);
+  };
+  for (InvocationGrade& one : grade.invocations) {
+    take(one.invocation_id);
+    take_if_any(one.case_id);
+  }
+  for (CaseGrade& one : grade.cases) {
+    take(one.case_id);
+    take_all(one.invocation_ids);
+  }
+  for (Finding& finding : grade.findings) {
+    take_if_any(finding.invocation_id);
+    take_if_any(finding.case_id);
+    take_if_any(finding.expected);
+    take_if_any(finding.recorded);
+    for (Position& position : finding.events) take(position.source);
+  }
+  take_all(grade.files);
+}
+
+void say_what_was_looked_for(const redaction::Redaction* redaction, std::uint64_t bytes,
+                             std::vector<std::string>& out) {
+  const redaction::Scanner* const scanner = redaction == nullptr ? nullptr : redaction->scanner();
+  if (scanner == nullptr) {
+    out.emplace_back("no canary was looked for: whether secrets leaked was not judged");
+  } else {
+    const std::size_t number = scanner->canaries().size();
+    out.push_back(fmt::format("{} in {} encodings {} looked for in {}; the control found all",
+                              counted(number, "canary", "canaries"),
+                              redaction::kEncodingNames.size(), number == 1 ? "was" : "were",
+                              counted(bytes, "byte", "bytes")));
+    std::size_t without_halves = 0;
+    for (std::size_t i = 0; i < number; ++i) without_halves += scanner->reports_halves(i) ? 0U : 1U;
+    if (without_halves > 0) {
+      out.push_back(fmt::format("half of {} alone is too short to be told from chance",
+                                counted(without_halves, "canary", "canaries")));
+    }
+  }
+  if (redaction != nullptr && !redaction->fields().empty()) {
+    out.push_back(fmt::format("{} of forbidden fields {} looked for in every line",
+                              counted(redaction->fields().names().size(), "name", "names"),
+                              redaction->fields().names().size() == 1 ? "was" : "were"));
+  }
+}
+
+Status mask_all(Grade& grade, const redaction::Scanner& scanner) {
+  REMIT_TRY_ASSIGN(redaction::Masks masks, redaction::Masks::make(scanner));
+  for_each_text(grade, [&](const std::string& text) { masks.note(text); });
+  masks.settle();
+  for_each_text(grade, [&](std::string& text) { masks.mask(text); });
+  for (Finding& finding : grade.findings) {
+    if (const auto canary = masks.shown_by(finding.message)) {
+      finding.message = fmt::format("{}: what else is to say shows canary {}",
+                                    code_info(finding.code).meaning, quoted(*canary));
+    }
+  }
+  for (std::string& sentence : grade.scope) {
+    if (const auto canary = masks.shown_by(sentence)) {
+      sentence = fmt::format("a sentence that shows canary {} is left out", quoted(*canary));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void Sightings::add(std::span<const redaction::Observation> observations, const event::Event* event,
+                    const trace::Line& line, const RecordStore& store) {
+  if (observations.empty()) return;
+  Sighting one;
+  one.position = store.unwritten_position(store.place(line.offset),
+                                          LineSpan::of(line.number, line.text.size()));
+  if (event != nullptr) {
+    one.invocation_id = std::string(event->text(event::Field::kInvocationId));
+    const std::string_view writer = event->text(event::Field::kWriter);
+    if (!writer.empty() && event->has(event::Field::kSeq)) {
+      one.position.source = std::string(writer);
+      one.position.at = static_cast<std::uint64_t>(event->integer(event::Field::kSeq));
+      one.position.by_sequence = true;
+    }
+  }
+  for (const redaction::Observation& observation : observations) {
+    const bool is_canary = observation.kind == redaction::Observation::Kind::kCanary;
+    one.code = is_canary ? Code::kCanaryLeak : Code::kFieldNotAllowed;
+    one.what = observation.what;
+    one.where = observation.where;
+    all_.push_back(one);
+  }
+}
+
+void Sightings::settle() {
+  const auto key = [](const Sighting& one) {
+    return std::tie(one.invocation_id, one.code, one.position, one.what, one.where);
+  };
+  std::sort(all_.begin(), all_.end(), [&](const Sighting& left, const Sighting& right) {
+    if (key(left) != key(right)) return key(left) < key(right);
+    return std::tie(left.position.file, left.position.offset) <
+           std::tie(right.position.file, right.position.offset);
+  });
+  const auto same = [&](const Sighting& left, const Sighting& right) {
+    return key(left) == key(right);
+  };
+  all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
+}
+
+std::span<const Sighting> Sightings::claim(std::string_view id) {
+  if (all_.empty()) return {};
+  const auto range = std::ranges::equal_range(
+      all_, id, {}, [](const Sighting& one) { return std::string_view(one.invocation_id); });
+  for (Sighting& one : range) one.is_of_call = true;
+  return {range.begin(), range.end()};
+}
+
+Status redact(Grade& grade, const redaction::Redaction* redaction, std::uint64_t bytes) {
+  say_what_was_looked_for(redaction, bytes, grade.scope);
+  return mask(grade, redaction);
+}
+
+Status mask(Grade& grade, const redaction::Redaction* redaction) {
+  if (redaction == nullptr || redaction->scanner() == nullptr) return {};
+  return mask_all(grade, *redaction->scanner());
+}
+
+Error without_canaries(Error error, const redaction::Redaction* redaction) {
+  if (redaction == nullptr || redaction->scanner() == nullptr) return error;
+  Result<redaction::Masks> masks = redaction::Masks::make(*redaction->scanner());
+  if (!masks) return std::move(masks).error();
+  const auto canary = masks->shown_by(error.to_string());
+  if (!canary) return error;
+  return Error{error.code, fmt::format("what went wrong shows canary {}", quoted(*canary))};
+}
+
+}  // namespace remit::grading

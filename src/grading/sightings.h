@@ -1,0 +1,62 @@
+// What redaction found in the lines of a run, until the invocations are judged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "event/event.h"
+#include "grading/grade.h"
+#include "grading/record_store.h"
+#include "redaction/inspector.h"
+#include "trace/event_reader.h"
+
+namespace remit::grading {
+
+/// A canary or a forbidden field in one line.
+struct Sighting {
+  Code code = Code::kCanaryLeak;
+  bool is_of_call = false;    ///< of an invocation that was seen
+  std::string invocation_id;  ///< empty where the line has none
+  std::string what;           ///< holds nothing of the line
+  std::string where;
+  Position position;
+
+  [[nodiscard]] std::string detail() const { return what + " " + where; }
+};
+
+/// Not thread-safe. Memory grows with what is found.
+class Sightings {
+ public:
+  /// `event` is null for a line that is none. The store has read what stands before the line.
+  void add(std::span<const redaction::Observation> observations, const event::Event* event,
+           const trace::Line& line, const RecordStore& store);
+
+  /// Orders by ids of invocations; one that came again with its line is dropped.
+  void settle();
+
+  [[nodiscard]] const std::vector<Sighting>& all() const { return all_; }
+  /// Those of one invocation, which was seen.
+  [[nodiscard]] std::span<const Sighting> claim(std::string_view id);
+
+ private:
+  std::vector<Sighting> all_;
+};
+
+/// Says in the scope of `grade` what the run was searched for, null for nothing, over how many
+/// bytes (REQ-RD-041), and masks every text of it that shows a canary (REQ-RD-050, REQ-RD-051).
+/// Errors: those of Masks::make; the grade is then to be thrown away.
+Status redact(Grade& grade, const redaction::Redaction* redaction, std::uint64_t bytes);
+
+/// Masks again, after texts were added to a grade; what is masked stays as it is. Errors as
+/// `redact`.
+Status mask(Grade& grade, const redaction::Redaction* redaction);
+
+/// `error`, or where its text shows a canary one that says only that.
+Error without_canaries(Error error, const redaction::Redaction* redaction);
+
+}  // namespace remit::grading

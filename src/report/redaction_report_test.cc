@@ -1,0 +1,173 @@
+// No report shows a canary: each encoding, planted in each place where outside text gets in, and
+// every format searched for all of them.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/grading.h"
+#include "redaction/control.h"
+#include "report/grade_json.h"
+#include "report/grade_junit.h"
+#include "report/grade_text.h"
+#include "tests/support/memory_file.h"
+
+namespace remit::report {
+namespace {
+
+using redaction::Canary;
+using redaction::Planted;
+using redaction::Scanner;
+
+const std::vector<Canary> kCanaries = {{"db", R"(s3cr3t-Canary/7f+Q?>"x)", 1},
+                                       {"short", "k9-Zq!4w", 2},
+                                       {"city", "Z\xc3\xbcrich-Schl\xc3\xbcssel-4711", 3}};
+
+struct Format {
+  std::string_view name;
+  std::string (*render)(const grading::Grade&);
+};
+const Format kFormats[] = {
+    {"json", [](const grading::Grade& grade) { return grade_json(grade); }},
+    {"junit", [](const grading::Grade& grade) { return grade_junit(grade); }},
+    {"text", [](const grading::Grade& grade) { return grade_text(grade, Colour::kAnsi); }},
+};
+
+/// A trace with `%` where the planted members stand, and the keys that they get.
+struct Place {
+  std::string_view what;
+  std::string_view trace;
+  std::string_view first_key, second_key;
+};
+constexpr Place kPlaces[] = {
+    {"tool of a call that is decided for another one",
+     R"({"event":"tool.request","invocation_id":"i1",%}
+{"event":"authorization.decision","invocation_id":"i1","tool":"t","decision":"allow","policy_version":"v"})",
+     "tool", "route"},
+    {"invocation id of an unfinished call", R"({"event":"tool.request",%})", "invocation_id",
+     "case_id"},
+    {"case id", R"({"event":"tool.request","invocation_id":"i1",%})", "case_id", "run_id"},
+    {"writer with a gap", R"({"event":"tool.request","invocation_id":"i1","seq":7,%})", "writer",
+     "run_id"},
+    {"decision word and reason",
+     R"({"event":"authorization.decision","invocation_id":"i1","tool":"t",%})", "decision",
+     "reason"},
+    {"reason of an allow",
+     R"({"event":"authorization.decision","invocation_id":"i1","decision":"allow",%})", "reason",
+     "policy_version"},
+    {"policy version", R"({"event":"policy.published","policy_version":"v"}
+{"event":"authorization.decision","invocation_id":"i1","decision":"allow","reason":"allowed",%})",
+     "policy_version", "policy_digest"},
+    {"decision id of a start", R"({"event":"executor.start","invocation_id":"i1",%})",
+     "decision_id", "worker"},
+    {"resource of a start",
+     R"({"event":"authorization.decision","invocation_id":"i1","resource_id":"r","decision":"allow","reason":"allowed","policy_version":"v"}
+{"event":"executor.start","invocation_id":"i1",%})",
+     "resource_id", "resource_type"},
+    {"outcome", R"({"event":"executor.finish","invocation_id":"i1",%})", "outcome", "error_type"},
+    {"cause of a loss", R"({"event":"evidence.lost","events":3,%})", "cause", "writer"},
+    {"route that was seen", R"({"event":"tool.request","invocation_id":"i1",%})", "route", "tool"},
+    {"name of an event", R"({"invocation_id":"i1",%})", "event", "tool"},
+    {"time that is none", R"({"event":"tool.request","invocation_id":"i1",%})", "time", "tool"},
+    {"unknown fields", R"({"event":"tool.request","invocation_id":"i1",%})", "x_a", "x_b"},
+    {"no JSON", R"({"event":"tool.request" %)", "a", "b"},
+};
+
+std::string filled(const Place& place, std::string members) {
+  const auto rename = [&](std::string_view from, std::string_view to) {
+    const std::size_t at = members.find(from);
+    if (at != std::string::npos) {
+      members.replace(at, from.size(), "\"" + std::string(to) + "\":");
+    }
+  };
+  rename(R"("b":)", place.second_key);
+  rename(R"("a":)", place.first_key);
+  std::string out(place.trace);
+  out.replace(out.find('%'), 1, members);
+  return out;
+}
+
+grading::Grade grade_of(const std::string& trace, const std::string& name,
+                        std::shared_ptr<const redaction::Redaction> redaction) {
+  PosixFileSystem files;
+  grading::Evidence evidence;
+  evidence.inputs.push_back(
+      trace::Input::of_stream(name, std::make_unique<testing::MemoryFile>(trace, SIZE_MAX)));
+  grading::Criteria criteria;
+  criteria.redaction = std::move(redaction);
+  criteria.list_all = true;
+  Result<grading::Grade> grade = grading::grade(files, std::move(evidence), std::move(criteria));
+  EXPECT_TRUE(grade.has_value()) << grade.error().to_string();
+  return std::move(grade).value();
+}
+
+class RedactedReports : public ::testing::Test {
+ protected:
+  RedactedReports()
+      : redaction_(redaction::Redaction::make(kCanaries, {}).value()),
+        scratch_(redaction_->scanner()->make_scratch().value()) {}
+
+  bool shows_any(const std::string& text) {
+    std::vector<redaction::Leak> leaks;
+    redaction_->scanner()->scan_line(text, scratch_, leaks);
+    return !leaks.empty();
+  }
+
+  std::shared_ptr<const redaction::Redaction> redaction_;
+  Scanner::Scratch scratch_;
+};
+
+TEST_F(RedactedReports, ShowNoCanaryInAnyFormat) {  // REQ-RD-050, REQ-GR-085
+  std::size_t unmasked_shows = 0;
+  for (std::size_t i = 0; i < kCanaries.size(); ++i) {
+    for (const Planted& planted :
+         redaction::plant(kCanaries[i].value, redaction_->scanner()->reports_halves(i))) {
+      for (const Place& place : kPlaces) {
+        const std::string trace = filled(place, planted.members);
+        SCOPED_TRACE(std::string(place.what) + ": " + std::string(planted.encoding) + ": " + trace);
+        const grading::Grade grade = grade_of(trace, "trace.jsonl", redaction_);
+        EXPECT_EQ(grade.gate, grading::Gate::kFailed);
+        const grading::Grade plain = grade_of(trace, "trace.jsonl", nullptr);
+        for (const Format& format : kFormats) {
+          EXPECT_FALSE(shows_any(format.render(grade)))
+              << format.name << ": " << format.render(grade);
+          unmasked_shows += shows_any(format.render(plain)) ? 1U : 0U;
+        }
+      }
+    }
+  }
+  EXPECT_GT(unmasked_shows, 500U);  // what would be shown without masks: the test can fail
+}
+
+TEST_F(RedactedReports, ShowNoCanaryOfAFileName) {  // REQ-RD-050
+  for (const Canary& canary : kCanaries) {
+    const grading::Grade grade = grade_of("no event\n", "/runs/" + canary.value, redaction_);
+    ASSERT_FALSE(grade.findings.empty());
+    for (const Format& format : kFormats) {
+      EXPECT_FALSE(shows_any(format.render(grade))) << format.name;
+    }
+  }
+}
+
+TEST_F(RedactedReports, KeepIdsApart) {  // REQ-RD-051
+  const grading::Grade grade = grade_of(
+      "{\"event\":\"tool.request\",\"invocation_id\":\"b k9-Zq!4w\"}\n"
+      "{\"event\":\"tool.request\",\"invocation_id\":\"a k9-Zq!4w\"}\n"
+      "{\"event\":\"tool.request\",\"invocation_id\":\"[canary short #1]\"}\n",
+      "trace.jsonl", redaction_);
+  std::vector<std::string> ids;
+  for (const grading::InvocationGrade& one : grade.invocations) ids.push_back(one.invocation_id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"[canary short #1]", "[canary short #2]",
+                                           "[canary short #3]"}));
+  for (const grading::InvocationGrade& one : grade.invocations) {
+    for (const std::size_t index : one.findings) {
+      EXPECT_EQ(grade.findings[index].invocation_id, one.invocation_id);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace remit::report
