@@ -32,6 +32,8 @@ int main(int argc, char** argv) {
   raise_descriptor_limit();
   // A closed pipe is an error that a write returns, never the end of a boundary.
   std::signal(SIGPIPE, SIG_IGN);
+  // Likewise a file at the limit of its size (`ulimit -f`): such a log refuses, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   remit::PosixFileSystem files;
   const remit::SystemClock clock;
   remit::SystemRandom random;

@@ -19,7 +19,8 @@ void Notices::say(std::string_view text) const {
     line += static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f ? '?' : byte;
   }
   line += '\n';
-  // Many clients never read a server's standard error: a full one must not hold up a call.
+  // Many clients never read standard error: a full one must not hold up a call. Servers write to it
+  // as well and may fill it between our look and our write, so that write must not wait either.
   (void)process::write_some(fd_, line);
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "process/file_descriptor.h"
+
 namespace remit::gateway {
 
 /// Writes each notice as one line, `remit: TEXT`, control bytes made visible, cut at a length that
@@ -12,10 +14,13 @@ namespace remit::gateway {
 /// caller. Thread-safe without a lock: the system keeps short writes apart.
 class Notices {
  public:
-  explicit Notices(int fd) : fd_(fd) {}
+  /// `fd` outlives it.
+  explicit Notices(int fd)
+      : own_(process::own_end_of_pipe(fd)), fd_(own_.is_open() ? own_.get() : fd) {}
   void say(std::string_view text) const;
 
  private:
+  FileDescriptor own_;
   int fd_;
 };
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -44,6 +45,13 @@ Status set_nonblocking(int fd) {
     return system_error("cannot make a descriptor non-blocking");
   }
   return {};
+}
+
+FileDescriptor own_end_of_pipe(int fd) {
+  struct stat found{};
+  if (::fstat(fd, &found) != 0 || !S_ISFIFO(found.st_mode)) return FileDescriptor{};
+  const std::string name = "/proc/self/fd/" + std::to_string(fd);
+  return FileDescriptor{::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
 }
 
 Result<Wakeup> Wakeup::make() {

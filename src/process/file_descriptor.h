@@ -22,6 +22,10 @@ Result<Pipe> make_pipe();
 /// mind: the flag belongs to the open file, not to the number. Errors: `unavailable`.
 Status set_nonblocking(int fd);
 
+/// A descriptor of our own for the writing end of the pipe `fd`, which never waits and leaves the
+/// flags of the other holders of `fd` alone; none where `fd` is no pipe.
+FileDescriptor own_end_of_pipe(int fd);
+
 /// Wakes threads that poll `fd()`; once notified it stays readable. `notify` may be called from any
 /// thread and from a signal handler.
 class Wakeup {

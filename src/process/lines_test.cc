@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <climits>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -118,6 +121,23 @@ TEST(WriteTest, ABlockingPipeIsFilledButNeverWaitedFor) {
   EXPECT_EQ(full.error().code, ErrorCode::kDeadlineExceeded);
   pipe->read_end.close();
   EXPECT_EQ(write_all(pipe->write_end.get(), "x", kLong).error().code, ErrorCode::kUnavailable);
+}
+
+// Somebody else fills the pipe between a look that finds room and the write: a descriptor that is
+// shared would wait then.
+TEST(WriteTest, OnesOwnEndOfAPipeNeverWaits) {
+  auto pipe = make_pipe();
+  ASSERT_TRUE(pipe);
+  const FileDescriptor own = own_end_of_pipe(pipe->write_end.get());
+  ASSERT_TRUE(own.is_open());
+  const std::string text(PIPE_BUF, 'x');
+  while (::write(own.get(), text.data(), text.size()) > 0) {
+  }
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_EQ(::fcntl(pipe->write_end.get(), F_GETFL) & O_NONBLOCK, 0);
+  const FileDescriptor file{::open("/dev/null", O_WRONLY)};
+  EXPECT_FALSE(own_end_of_pipe(file.get()).is_open());
+  EXPECT_FALSE(own_end_of_pipe(-1).is_open());
 }
 
 TEST(WriteTest, ASlowReaderGetsAllOfIt) {
