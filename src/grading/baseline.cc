@@ -137,6 +137,15 @@ Value beyond_of_call(const Grade& grade, const InvocationGrade& one, Verdict ver
   return is_forgiven && !is_whole ? Value::kUndetermined : value;
 }
 
+// What was asked as another call failed in place of the control that it did not exercise
+// (REQ-GR-022).
+bool is_unexercised(const Grade& grade, const CaseGrade& one, Verdict verdict) {
+  return one.is_security && verdict != Verdict::kPlanning &&
+         std::any_of(one.findings.begin(), one.findings.end(), [&](std::size_t index) {
+           return grade.findings[index].code == Code::kExpectedRequestAbsent;
+         });
+}
+
 Value beyond_of_case(const Grade& grade, const CaseGrade& one, Verdict verdict) {
   const VerdictResult& result = one.verdicts[verdict];
   if (result.value != Value::kFailed) return result.value;
@@ -146,29 +155,40 @@ Value beyond_of_case(const Grade& grade, const CaseGrade& one, Verdict verdict) 
     if (call == nullptr || call->verdicts[verdict] == Value::kNotExercised) continue;
     value = worse(value, beyond_of_call(grade, *call, verdict));
   }
-  // What was asked as another call failed in place of the control that it did not exercise
-  // (REQ-GR-022).
-  const bool is_unexercised =
-      one.is_security && verdict != Verdict::kPlanning &&
-      std::any_of(one.findings.begin(), one.findings.end(), [&](std::size_t index) {
-        return grade.findings[index].code == Code::kExpectedRequestAbsent;
-      });
-  return is_unexercised ? worse(value, Value::kNotExercised) : value;
+  return is_unexercised(grade, one, verdict) ? worse(value, Value::kNotExercised) : value;
 }
 
-// REQ-BL-006 to 008.
-Value beyond_of_run(const Grade& grade, Verdict verdict, const BaselineUse& use) {
-  const VerdictResult& result = grade.verdicts[verdict];
-  if (result.value != Value::kFailed) return result.value;
-  Value value = result.population == 0 ? Value::kNotExercised : Value::kPassed;
-  for (const ByVerdict<Value>& one : use.cases) value = worse(value, one[verdict]);
+/// Whose values count for a verdict of the run: all, or those that block.
+enum class Counted : std::uint8_t { kAll, kBlocking };
+
+// REQ-BL-006 and 007, where the verdict failed.
+Value beyond_of_run(const Grade& grade, Verdict verdict, const BaselineUse& use, Counted counted) {
+  const auto counts = [&](const InvocationGrade& one) {
+    return counted == Counted::kAll || one.blocking[verdict];
+  };
+  const bool counts_run = counted == Counted::kAll || grade.blocks_run[verdict];
+  Value value = Value::kPassed;
+  bool is_explained = false;
   for (const InvocationGrade& one : grade.invocations) {
+    if (!counts(one)) continue;
     const Value own = beyond_of_call(grade, one, verdict);
     if (own != Value::kNotExercised) value = worse(value, own);
+    is_explained = is_explained || one.verdicts[verdict] == Value::kFailed;
   }
-  bool is_explained = false;
-  for (const Finding& finding : grade.findings) {
-    if (finding.verdict != verdict) continue;
+  for (std::size_t i = 0; i < grade.cases.size(); ++i) {
+    const std::vector<std::string>& ids = grade.cases[i].invocation_ids;
+    const bool is_whole = std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
+      const InvocationGrade* const call = call_of(grade, id);
+      return call == nullptr || counts(*call);
+    });
+    if (is_whole && counts_run) value = worse(value, use.cases[i][verdict]);
+    if (is_unexercised(grade, grade.cases[i], verdict)) value = worse(value, Value::kNotExercised);
+  }
+  if (!counts_run) return is_explained ? value : Value::kFailed;
+  if (grade.verdicts[verdict].population == 0) value = worse(value, Value::kNotExercised);
+  for (const Finding& finding : grade.findings) {  // of a case or the run, and of no call
+    const bool is_of_call = finding.invocation_id && call_of(grade, *finding.invocation_id);
+    if (finding.verdict != verdict || is_of_call) continue;
     is_explained = is_explained || finding.known.has_value();
     if (!finding.known || finding.value != Value::kFailed) value = worse(value, finding.value);
   }
@@ -234,10 +254,15 @@ Grade apply(const Baseline& baseline, Day today, Grade grade) {
     ByVerdict<Value>& values = use.cases.emplace_back();
     for (const Verdict verdict : kVerdicts) values[verdict] = beyond_of_case(grade, one, verdict);
   }
+  ByVerdict<Value> blocking = grade.blocking_values;
   for (const Verdict verdict : kVerdicts) {
-    use.verdicts[verdict] = beyond_of_run(grade, verdict, use);
+    Value& value = use.verdicts[verdict];
+    value = grade.verdicts[verdict].value;
+    if (value == Value::kFailed) value = beyond_of_run(grade, verdict, use, Counted::kAll);
+    if (blocking[verdict] != Value::kFailed) continue;
+    blocking[verdict] = beyond_of_run(grade, verdict, use, Counted::kBlocking);
   }
-  grade.gate = gate_of(use.verdicts, grade.blocking);
+  grade.gate = gate_of(blocking);
   grade.exit_code = grade.advisory ? 0 : exit_code_of(grade.gate);
   grade.baseline = std::move(use);
   return grade;

@@ -48,8 +48,14 @@ std::string call(std::string_view id, std::string_view tool, std::string_view de
   return out;
 }
 
-Grade graded(const std::string& trace, const std::string& manifest = "") {
+Grade graded(const std::string& trace, const std::string& manifest = "",
+             const std::string& contract = "") {
   Criteria criteria;
+  if (!contract.empty()) {
+    ContractParse parse = parse_contract(contract, "contract.yaml");
+    for (const Error& error : parse.errors) ADD_FAILURE() << error.to_string();
+    criteria.contract = *parse.contract;
+  }
   if (!manifest.empty()) {
     ManifestParse parse =
         parse_manifest("{manifest: remit.manifest/1, " + manifest + "}", "manifest.yaml");
@@ -203,15 +209,30 @@ TEST(Baseline, MakesNothingUnknownPass) {  // REQ-BL-007, *unknown never passes*
   }
 }
 
-TEST(Baseline, ForgivesPlanningOfATask) {
+TEST(Baseline, ForgivesOfACase) {
   const std::string manifest =
-      "cases: [{id: c, kind: task, forbidden_requests: [invoice.read], expect: [{invocation_id: i2,"
-      " tool: invoice.read}]}]";
-  Grade before = graded(call("i2", "invoice.read", "allow", true), manifest);
-  before.blocking[Verdict::kPlanning] = true;
+      "cases: [{id: c, kind: task, expect: [{invocation_id: i2, tool: invoice.read, effects: 2}]}]";
+  const Grade before = graded(call("i2", "invoice.read", "allow", true), manifest);
   EXPECT_EQ(under("", before).gate, Gate::kFailed);
-  EXPECT_EQ(under(entry("code: forbidden_request, case: c"), before).gate, Gate::kPassed);
-  EXPECT_EQ(under(entry("code: forbidden_request, case: c"), before).baseline->cases.size(), 1U);
+  EXPECT_EQ(under(entry("code: effect_count_mismatch, case: other"), before).gate, Gate::kFailed);
+  const Grade after = under(entry("code: effect_count_mismatch, case: c"), before);
+  EXPECT_EQ(after.gate, Gate::kPassed);
+  EXPECT_EQ(after.baseline->cases.front()[Verdict::kExecution], Value::kPassed);
+}
+
+TEST(Baseline, LeavesAloneWhatDoesNotBlock) {  // REQ-GR-005
+  const std::string rules =
+      "contract: remit.contract/1\nname: t\nextends: sequential\nrules:\n"
+      "  - {match: {tool: [refund.create]}, blocking: {execution: false}}\n";
+  const Grade before = graded(kRefunds + call("i4", "invoice.pay", "deny", true), "", rules);
+  ASSERT_EQ(before.gate, Gate::kFailed);  // for the second tool
+  EXPECT_EQ(under("", before).gate, Gate::kFailed);
+  const std::string known = entry("code: start_after_deny, tool: invoice.pay") +
+                            entry("code: finish_after_deny, tool: invoice.pay");
+  const Grade after = under(known, before);
+  EXPECT_EQ(after.gate, Gate::kPassed);
+  EXPECT_EQ(after.baseline->verdicts[Verdict::kExecution], Value::kFailed);
+  EXPECT_EQ(under("", graded(kRefunds, "", rules)).gate, Gate::kPassed);
 }
 
 const std::string kLong = std::string(kHead) +

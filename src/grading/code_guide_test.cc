@@ -54,13 +54,8 @@ Names names_of_guide() {
 }
 
 TEST(CodeGuide, NamesTheCodesOfTheSpecificationAndOfTheTable) {  // REQ-GR-110
-  EXPECT_EQ(names_of_table(), codes_of_page(grades_page()));
-  for (const std::string& name : names_of_table()) {
-    EXPECT_TRUE(names_of_guide().contains(name)) << name << " has no row in the guide";
-  }
-  for (const std::string& name : names_of_guide()) {
-    EXPECT_NE(grades_page().find("`" + name + "`"), std::string::npos) << name << " is no code";
-  }
+  EXPECT_EQ(names_of_guide(), names_of_table());
+  EXPECT_EQ(names_of_guide(), codes_of_page(grades_page()));
 }
 
 TEST(CodeGuide, SaysSomethingOfEachCode) {  // REQ-GR-110

@@ -36,12 +36,11 @@ std::string_view gate_name(Gate gate) {
   return "undetermined";
 }
 
-Gate gate_of(const ByVerdict<Value>& values, const ByVerdict<bool>& blocking) {
+Gate gate_of(const ByVerdict<Value>& values) {
   Gate gate = Gate::kPassed;
-  for (const Verdict verdict : kVerdicts) {
-    if (!blocking[verdict]) continue;
-    if (values[verdict] == Value::kFailed) return Gate::kFailed;
-    if (values[verdict] != Value::kPassed) gate = Gate::kUndetermined;
+  for (const Value value : values.items) {
+    if (value == Value::kFailed) return Gate::kFailed;
+    if (value != Value::kPassed) gate = Gate::kUndetermined;
   }
   return gate;
 }

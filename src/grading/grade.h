@@ -87,6 +87,7 @@ struct InvocationGrade {
   std::optional<std::string> route;
   std::optional<Owner> owner;  ///< of the first contradicted fact; none without findings
   ByVerdict<Value> verdicts;
+  ByVerdict<bool> blocking;           ///< whether they block, by the contract's rules
   std::vector<std::size_t> findings;  ///< indices into `Grade::findings`
 };
 
@@ -143,18 +144,21 @@ struct Grade {
   int exit_code = 2;  ///< 0, 1 or 2 (REQ-GR-083); 0 if advisory
   bool advisory = false;
   ByVerdict<VerdictResult> verdicts;
-  ByVerdict<bool> blocking;
+  ByVerdict<bool> blocking;          ///< for some invocations at least (REQ-GR-005)
+  ByVerdict<bool> blocks_run;        ///< where no rule says otherwise, and for the run as a whole
+  ByVerdict<Value> blocking_values;  ///< of what blocks: the gate is made of these
   std::vector<InvocationGrade> invocations;  ///< by id; those with findings, or all if asked for
   std::vector<CaseGrade> cases;              ///< in the order of the manifest
   std::vector<Finding> findings;
   std::vector<std::string> files;  ///< what was read, in the order of reading; see `Position::file`
   Population population;
+  bool has_ended = false;  ///< a `run.finished` was read, and as many as of `run.started`
   std::optional<BaselineUse> baseline;  ///< where one was given
   std::vector<std::string> scope;       ///< sentences: what was and was not judged
 };
 
-/// What the blocking ones of `values` make of the gate (REQ-GR-004).
-Gate gate_of(const ByVerdict<Value>& values, const ByVerdict<bool>& blocking);
+/// What the values of all that blocks make of the gate (REQ-GR-004).
+Gate gate_of(const ByVerdict<Value>& values);
 
 /// 0 passed, 1 failed, 2 undetermined (REQ-GR-083).
 int exit_code_of(Gate gate);

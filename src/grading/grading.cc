@@ -119,6 +119,7 @@ struct Grader::State {
   Status judge_all(Grade& grade);
   Status judge_calls(RuleBook& book, Judging& judging);
   void judge_call(const CallView& call, Judging& judging);
+  bool has_ended() const;
   void find_in_environment(const PinnedFacts& pinned);
   void conclude(Grade& grade, const Tally& tally, const Casebook& cases);
   Value gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const;
@@ -285,6 +286,15 @@ void Grader::State::find_in_environment(const PinnedFacts& pinned) {
   }
 }
 
+// Observers that close their own record end no run (REQ-GR-078).
+bool Grader::State::has_ended() const {
+  std::uint64_t finished = 0;
+  for (const WriterLog& log : store.writers()) {
+    for (const RunFinished& one : log.finished) finished += one.source == 0 ? 1U : 0U;
+  }
+  return finished > 0 && finished >= store.count(event::EventKind::kRunStarted);
+}
+
 Status Grader::State::enter_all(Casebook& cases, RuleBook& book) {
   if (!cases.has_cases()) return {};
   CallView call;
@@ -328,6 +338,7 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
   InvocationGrade& one = invocations.emplace_back();
   one.invocation_id = std::string(call.id);
   one.verdicts = verdicts;
+  one.blocking = call.requirements->blocking;
   if (call.tool != 0) one.tool = std::string(store.text(call.tool));
   if (call.route != 0) one.route = std::string(store.text(call.route));
   if (tie.of_case != nullptr) {
@@ -410,15 +421,11 @@ void Grader::State::conclude(Grade& grade, const Tally& tally, const Casebook& c
     result.value = worse(result.value, finding.value);
   }
   grade.blocking = criteria.contract.ever_blocking();
-  grade.gate = Gate::kPassed;
+  grade.blocks_run = criteria.contract.base.blocking;
   for (const Verdict verdict : kVerdicts) {
-    const Value value = gate_value(verdict, tally, cases);
-    if (value == Value::kFailed) {
-      grade.gate = Gate::kFailed;
-      break;
-    }
-    if (value != Value::kPassed) grade.gate = Gate::kUndetermined;
+    grade.blocking_values[verdict] = gate_value(verdict, tally, cases);
   }
+  grade.gate = gate_of(grade.blocking_values);
   grade.advisory = criteria.advisory;
   grade.exit_code = criteria.advisory ? 0 : exit_code_of(grade.gate);
 }
@@ -470,6 +477,7 @@ Result<Grade> Grader::finish() {
   grade.files = state.store.sources();
   REMIT_TRY(state.judge_all(grade));
   state.list(grade);
+  grade.has_ended = state.has_ended();
   return grade;
 }
 
