@@ -82,6 +82,11 @@ Command grade_command() {
                 {.name = "--head",
                  .value_name = "DIGEST",
                  .help = "the head that an evidence directory must have, kept elsewhere"},
+                {.name = "--watch",
+                 .help =
+                     "follow inputs that still grow, tell what fails as it comes, and print the "
+                     "grade once every run has finished or a signal asks for it; each look "
+                     "reads everything again, and rests four times as long as that took"},
                 {.name = "--all", .help = "list every invocation, not only those with a finding"},
                 {.name = "--advisory",
                  .help = "exit 0 whatever the gate says, and say what it would have been"}},

@@ -1,0 +1,185 @@
+"""A watched run (REQ-GR-111 to 114): the writer is another process, and slow; it rotates, truncates, stops in the
+middle of a line, and is killed.
+
+usage: watch_test.py BINARIES
+
+Nothing is timed: each step waits for what the watch says of the step before.
+"""
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
+PATIENCE = 120
+
+
+def line(event, **fields):
+    return json.dumps({"event": event, **fields}) + "\n"
+
+
+def denied(call):
+    return (line("tool.request", invocation_id=call, tool="refund.create")
+            + line("authorization.decision", invocation_id=call, tool="refund.create",
+                   decision="deny", reason="forbidden", policy_version="1"))
+
+
+class Watch:
+    """`remit grade --watch --format json`, whose lines are read as they come."""
+
+    def __init__(self, folder, *arguments):
+        self.process = subprocess.Popen(
+            [BINARIES / "remit", "grade", "--watch", "--format", "json", *arguments], cwd=folder,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        self.errors = queue.Queue()
+        for pipe, into in ((self.process.stdout, self.lines), (self.process.stderr, self.errors)):
+            threading.Thread(target=self.pump, args=(pipe, into), daemon=True).start()
+
+    @staticmethod
+    def pump(pipe, into):
+        for text in pipe:
+            into.put(text)
+        into.put("")
+
+    def until(self, wanted):
+        """The first line from here on that is as wanted."""
+        while True:
+            text = self.lines.get(timeout=PATIENCE)
+            if not text:
+                raise AssertionError("the watch ended")
+            said = json.loads(text)
+            if wanted(said):
+                return said
+
+    def events(self, number):
+        return self.until(lambda said: not said["final"] and said["events"] == number)
+
+    def end(self):
+        grade = self.until(lambda said: said["final"])["grade"]
+        return grade, self.process.wait(timeout=PATIENCE)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class WatchTest(unittest.TestCase):
+    def setUp(self):
+        work = tempfile.TemporaryDirectory()
+        self.addCleanup(work.cleanup)
+        self.folder = Path(work.name)
+        self.trace = self.folder / "trace.jsonl"
+
+    def watch(self, *arguments):
+        watch = Watch(self.folder, *(arguments or ["trace.jsonl"]))
+        self.addCleanup(watch.close)
+        return watch
+
+    def write(self, text):
+        with self.trace.open("a") as file:
+            file.write(text)
+
+    def test_a_file_that_comes_later_is_waited_for_and_followed_to_its_end(self):
+        watch = self.watch()
+        self.assertIn("waiting", watch.errors.get(timeout=PATIENCE))
+        self.write(line("run.started", run_id="r"))
+        watch.events(1)
+        self.write(denied("i1"))
+        said = watch.events(3)
+        self.assertEqual(said["verdicts"]["execution"], "passed")
+        self.write(line("executor.start", invocation_id="i1", tool="refund.create"))
+        said = watch.events(4)
+        self.assertEqual([one["code"] for one in said["findings"]], ["start_after_deny"])
+        self.assertEqual(said["verdicts"]["execution"], "failed")
+        self.write(line("run.finished", run_id="r"))
+        grade, code = watch.end()
+        self.assertEqual((grade["gate"], code), ("failed", 1))
+
+    def test_half_a_line_is_waited_for(self):
+        self.write(denied("i1"))
+        watch = self.watch()
+        watch.events(2)
+        rest = line("tool.request", invocation_id="i2", tool="invoice.read")
+        self.write(rest[:20])
+        self.write(rest[20:])
+        said = watch.events(3)
+        self.assertEqual(said["findings"], [])
+        self.write('{"event":"tool.requ')
+        watch.process.send_signal(signal.SIGTERM)
+        grade, code = watch.end()  # what never got its end is told by the last grade
+        self.assertIn("malformed_event", [one["code"] for one in grade["findings"]])
+        self.assertEqual(code, 1)
+
+    def test_truncation_and_rotation_start_over(self):
+        self.write(denied("i1") + line("executor.start", invocation_id="i1", tool="refund.create"))
+        watch = self.watch()
+        watch.events(3)
+        self.trace.write_text(denied("i2"))
+        said = watch.events(2)
+        self.assertEqual((said["gone"], said["verdicts"]["execution"]), (1, "passed"))
+        self.trace.rename(self.folder / "trace.jsonl.1")
+        self.write(denied("i3") + denied("i4"))
+        watch.events(4)
+        watch.process.send_signal(signal.SIGINT)
+        grade, code = watch.end()
+        self.assertEqual((grade["gate"], code), ("passed", 0))
+
+    def test_absence_is_no_news_while_it_may_still_come(self):
+        self.write(line("tool.request", invocation_id="i1", tool="a"))
+        watch = self.watch()
+        self.assertEqual(watch.events(1)["findings"], [])
+        watch.process.send_signal(signal.SIGINT)
+        grade, code = watch.end()
+        self.assertIn("missing_decision", [one["code"] for one in grade["findings"]])
+        self.assertEqual(code, 1)
+
+    def test_a_slow_writer_that_is_killed(self):
+        writer = subprocess.Popen(
+            [sys.executable, "-c",
+             "import sys, time\n"
+             "out = open(sys.argv[1], 'a', buffering=1)\n"
+             "number = 0\n"
+             "while True:\n"
+             "    number += 1\n"
+             "    text = sys.argv[2].replace('NUMBER', str(number))\n"
+             "    out.write(text[:30]); out.flush(); time.sleep(0.05)\n"
+             "    out.write(text[30:]); out.flush(); time.sleep(0.05)\n",
+             str(self.trace), denied("iNUMBER")])
+        self.addCleanup(writer.wait)
+        self.addCleanup(writer.kill)
+        watch = self.watch()
+        for least in (2, 6, 10):
+            said = watch.until(lambda said: not said["final"] and said["events"] >= least)
+            self.assertEqual(said["findings"], [], "a line in the making was graded")
+        writer.kill()
+        writer.wait()
+        watch.process.send_signal(signal.SIGTERM)
+        grade, code = watch.end()
+        self.assertGreaterEqual(grade["population"]["invocations"], 5)
+        self.assertIn(code, (0, 1))  # 1 where it died in the middle of a line
+
+    def test_a_directory_that_never_comes_ends_by_signal_as_unreadable(self):
+        watch = self.watch("evidence")
+        self.assertIn("waiting", watch.errors.get(timeout=PATIENCE))
+        watch.process.send_signal(signal.SIGINT)
+        self.assertEqual(watch.process.wait(timeout=PATIENCE), 65)
+
+    def test_what_cannot_be_followed_is_refused(self):
+        self.trace.write_text(denied("i1"))
+        for arguments in (["--watch", "-"], ["--watch", "trace.jsonl", "--format", "junit"]):
+            done = subprocess.run([BINARIES / "remit", "grade", *arguments], cwd=self.folder,
+                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 64, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
