@@ -30,7 +30,7 @@ std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& ju
         "expected effects of {} were compared with the number of starts: nothing observed effects",
         counted(judge.effects_by_starts(), "invocation", "invocations")));
   }
-  say_pinned(out);
+  if (population.invocations > 0) say_pinned(out);
   const auto say_unjudged = [&](std::string_view names,
                                 std::initializer_list<event::EventKind> kinds) {
     std::uint64_t number = 0;
@@ -84,7 +84,6 @@ void Scope::say_routes(std::vector<std::string>& out) const {
 
 // What the manifest does not pin, and what it pins in vain.
 void Scope::say_pinned(std::vector<std::string>& out) const {
-  if (store_.population().invocations == 0) return;
   static const Manifest kNothing;
   const Manifest& manifest = criteria_.manifest ? *criteria_.manifest : kNothing;
   const auto is_pinned_by_entry = [&](auto member) {
