@@ -24,7 +24,8 @@ Contract contract_of(const std::string& rest) {
   return parsed.contract.value_or(Contract{});
 }
 
-TEST(Contract, BuildsInWhatTheSpecSays) {  // REQ-CT-001, REQ-CT-002, REQ-CT-003, REQ-CT-005 to REQ-CT-007
+TEST(Contract,
+     BuildsInWhatTheSpecSays) {  // REQ-CT-001, REQ-CT-002, REQ-CT-003, REQ-CT-005 to REQ-CT-007
   const Requirements sequential = sequential_contract().base;
   EXPECT_EQ(sequential.request, (Bounds{1, 1}));
   EXPECT_EQ(sequential.decision, (Bounds{1, 1}));

@@ -6,6 +6,7 @@
 
 #include "grading/counted.h"
 #include "grading/judge.h"
+#include "grading/state_names.h"
 
 namespace remit::grading {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grading/judge.h"
+#include "grading/state_names.h"
 
 namespace remit::grading {
 namespace {
@@ -94,7 +95,8 @@ void Judge::judge_facts(const EventRecord& decision, const Expectation* entry) {
   doubt(Verdict::kEnforcement);
 }
 
-// REQ-GR-120: an interned fact that is pinned, other than recorded, or, where an entry expects it, unrecorded.
+// REQ-GR-120: an interned fact that is pinned, other than recorded, or, where an entry expects it,
+// unrecorded.
 void Judge::compare(const EventRecord& event, Fact fact, Field field, Ref expected,
                     bool is_expected, Differences& out) {
   if (expected == 0) return;

@@ -5,23 +5,13 @@
 #include <tuple>
 
 #include "event/names.h"
+#include "grading/state_names.h"
 
 namespace remit::grading {
 namespace {
 
 constexpr std::size_t kStateCount = std::tuple_size_v<decltype(event::kApprovalStates)> + 1;
 constexpr ApprovalStates kAnyState = 0xff;
-
-template <class State, std::size_t kCount>
-State state_of(const std::array<std::string_view, kCount>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? State{} : static_cast<State>(found - names.begin() + 1);
-}
-
-template <class State, std::size_t kCount>
-std::string_view name_of(const std::array<std::string_view, kCount>& names, State state) {
-  return state == State{} ? std::string_view{} : names[static_cast<std::size_t>(state) - 1];
-}
 
 template <class Map, class Key>
 auto find_in(const Map& map, const Key& key) -> decltype(&map.begin()->second) {
@@ -30,14 +20,6 @@ auto find_in(const Map& map, const Key& key) -> decltype(&map.begin()->second) {
 }
 
 }  // namespace
-
-std::string_view approval_state_name(ApprovalState state) {
-  return name_of(event::kApprovalStates, state);
-}
-
-std::string_view principal_state_name(PrincipalState state) {
-  return name_of(event::kPrincipalStates, state);
-}
 
 PinnedFacts::PinnedFacts(RecordStore& store, const Manifest* manifest) : store_(store) {
   if (manifest != nullptr) pin(store, *manifest);
@@ -55,8 +37,7 @@ void PinnedFacts::pin(RecordStore& store, const Manifest& manifest) {
   }
   for (const PinnedPrincipal& one : manifest.principals) {
     const Ref ref = store.intern(one.ref);
-    principals_[ref] = {ref,
-                        state_of<PrincipalState>(event::kPrincipalStates, one.state.value_or("")),
+    principals_[ref] = {ref, principal_state_of(one.state.value_or("")),
                         intern(one.principal_class), intern(one.tenant), intern(one.revision)};
   }
   for (const PinnedResource& one : manifest.resources) {
@@ -66,7 +47,7 @@ void PinnedFacts::pin(RecordStore& store, const Manifest& manifest) {
     resources_[one.id].push_back(&kept);
   }
   for (const PinnedApproval& one : manifest.approvals) {
-    approvals_[one.id].pinned = state_of<ApprovalState>(event::kApprovalStates, one.state);
+    approvals_[one.id].pinned = approval_state_of(one.state);
   }
   for (const Case& of_case : manifest.cases) {
     for (const Expectation& entry : of_case.expect) {

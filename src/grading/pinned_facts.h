@@ -37,8 +37,6 @@ using ApprovalStates = std::uint8_t;
 constexpr ApprovalStates bit(ApprovalState state) {
   return static_cast<ApprovalStates>(1U << static_cast<unsigned>(state));
 }
-std::string_view approval_state_name(ApprovalState state);
-std::string_view principal_state_name(PrincipalState state);
 
 /// Made once after the last event; immutable then.
 class PinnedFacts {
