@@ -276,6 +276,7 @@ Result<FileInfo> PosixFileSystem::info(const std::string& path) {
   out.writable_by_others = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   out.readable_by_others = (found.st_mode & (S_IRGRP | S_IROTH)) != 0;
   out.owned_by_us = found.st_uid == ::geteuid() || found.st_uid == 0;
+  if (::stat(path.c_str(), &found) == 0) out.identity = std::pair{found.st_dev, found.st_ino};
   return out;
 }
 

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -64,6 +66,9 @@ struct FileInfo {
   bool writable_by_others = false;  ///< group or world may write
   bool readable_by_others = false;  ///< group or world may read
   bool owned_by_us = false;         ///< owner is the effective user, or root
+  /// Device and number of what the path leads to, links followed: equal for all names of one file.
+  /// Nothing for a link that leads nowhere.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> identity;
 };
 
 /// Whether `open_append` may make the file, must make it, or must find it.

@@ -33,7 +33,8 @@ int run_case_from_trace(const Arguments& arguments, World& world) {
     complain(world, Error{ErrorCode::kInvalidInput, "give --invocation or --run-id, not both"});
     return kExitUsage;
   }
-  Result<grading::Evidence> opened = open_inputs(world, arguments.positionals());
+  Result<grading::Evidence> opened =
+      open_inputs(world, arguments.positionals(), form_of(arguments));
   if (!opened) {
     complain(world, opened.error());
     return kExitBadInput;

@@ -43,6 +43,13 @@ Flag baseline_flag() {
           .help = "findings that are known and do not fail the gate for a time, remit.baseline/1"};
 }
 
+Flag input_format_flag() {
+  return {.name = "--input-format",
+          .value_name = "FORM",
+          .help = "what the files hold, where their beginning does not tell",
+          .choices = {"auto", "jsonl", "otlp", "openai-chat", "agentdojo", "tau-bench"}};
+}
+
 Command grade_command() {
   return {
       .path = "grade",
@@ -53,10 +60,11 @@ Command grade_command() {
           "the owner of the first contradicted fact, and what cannot be known is undetermined, "
           "which never "
           "passes. The same inputs give the same bytes.\n\n"
-          "An input is a file of JSON Lines (remit.event/1), an evidence directory, which is "
-          "verified first, "
-          "or - for standard input. Each file is a writer of its own unless its events name "
-          "theirs.",
+          "An input is a file, an evidence directory, which is verified first, another directory, "
+          "of which every .json and .jsonl file is read, or - for standard input; each may be "
+          "packed by gzip or zstd. Each file is a writer of its own unless its events name "
+          "theirs. A file holds events (remit.event/1), OpenTelemetry as JSON or recorded agent "
+          "runs; of what records no decisions only planning can be judged.",
       .flags = {{.name = "--manifest",
                  .value_name = "FILE",
                  .help = "what the run is judged against, remit.manifest/1"},
@@ -79,6 +87,7 @@ Command grade_command() {
                  .help = "write a report to a file as well, whole or not at all",
                  .repeatable = true},
                 baseline_flag(),
+                input_format_flag(),
                 {.name = "--head",
                  .value_name = "DIGEST",
                  .help = "the head that an evidence directory must have, kept elsewhere"},
@@ -101,7 +110,7 @@ Command grade_command() {
 std::vector<Flag> flags_of_grade(std::vector<Flag> own) {
   const std::vector<Flag> all = grade_command().flags;
   for (const std::string_view name :
-       {"--manifest", "--contract", "--expect", "--expect-file", "--head"}) {
+       {"--manifest", "--contract", "--expect", "--expect-file", "--input-format", "--head"}) {
     const auto flag =
         std::find_if(all.begin(), all.end(), [&](const Flag& each) { return each.name == name; });
     own.push_back(*flag);
@@ -162,6 +171,7 @@ Command case_from_trace_command() {
                      .value_name = "ID",
                      .help = "only this invocation; all of them by default"},
                     {.name = "--run-id", .value_name = "ID", .help = "all invocations of this run"},
+                    input_format_flag(),
                     {.name = "--out",
                      .value_name = "FILE",
                      .help = "write to a file, which must not be there yet"}},
@@ -282,9 +292,10 @@ Command explain_command() {
           "nothing: that is `remit grade`.",
       .flags = {{.name = "--from",
                  .value_name = "INPUT",
-                 .help = "an evidence directory, a file of events, or - for standard input",
+                 .help = "evidence directory, file or folder of events, or - for standard input",
                  .repeatable = true,
                  .required = true},
+                input_format_flag(),
                 {.name = "--run-id", .value_name = "ID", .help = "all invocations of this run"},
                 {.name = "--case-id", .value_name = "ID", .help = "all invocations of this case"}},
       .positionals = {{.name = "INVOCATION",

@@ -8,7 +8,8 @@
 namespace remit::cli {
 
 int run_explain(const Arguments& arguments, World& world) {
-  Result<grading::Evidence> opened = open_inputs(world, arguments.values("--from"));
+  Result<grading::Evidence> opened =
+      open_inputs(world, arguments.values("--from"), form_of(arguments));
   if (!opened) {
     complain(world, opened.error());
     return kExitBadInput;

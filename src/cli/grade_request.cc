@@ -48,13 +48,14 @@ std::vector<Error> read_criteria(const Arguments& arguments, World& world,
   return {};
 }
 
-// Reads the head and the baseline.
+// Reads the head, the form of the inputs and the baseline.
 std::vector<Error> read_rest(const Arguments& arguments, World& world, GradeRequest& request) {
   if (arguments.has("--head")) {
     Result<evidence::Head> parsed = evidence::Head::parse(arguments.value("--head"));
     if (!parsed) return {in_place("--head", parsed.error())};
     request.head = std::move(*parsed);
   }
+  request.form = form_of(arguments);
   if (!arguments.has("--baseline")) return {};
   const std::string file = arguments.value("--baseline");
   const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
@@ -77,7 +78,8 @@ GradeRequestParse read_grade_request(const Arguments& arguments, World& world) {
 
 Result<grading::Grade> grade_inputs(World& world, const std::vector<std::string>& inputs,
                                     const GradeRequest& request) {
-  REMIT_TRY_ASSIGN(grading::Evidence opened, open_inputs(world, inputs, request.head));
+  REMIT_TRY_ASSIGN(grading::Evidence opened,
+                   open_inputs(world, inputs, request.form, request.head));
   REMIT_TRY_ASSIGN(grading::Grade grade,
                    grading::grade(world.files, std::move(opened), request.criteria));
   if (!request.baseline) return grade;

@@ -17,6 +17,7 @@ namespace remit::cli {
 struct GradeRequest {
   grading::Criteria criteria;
   std::optional<evidence::Head> head;
+  trace::Form form = trace::Form::kAuto;
   std::optional<grading::Baseline> baseline;
 };
 
@@ -28,7 +29,7 @@ struct GradeRequestParse {
 };
 
 /// Reads the options `--contract`, `--manifest`, `--expect`, `--expect-file`, `--head`,
-/// `--baseline`, `--all` and `--advisory` of a command, as far as it has them.
+/// `--baseline`, `--input-format`, `--all` and `--advisory` of a command, as far as it has them.
 GradeRequestParse read_grade_request(const Arguments& arguments, World& world);
 
 /// Grades what `inputs` name, with the baseline in force today. Errors: those of opening and

@@ -1,13 +1,38 @@
 // From names to readers of events.
 #include "cli/inputs.h"
 
-#include <set>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace remit::cli {
 namespace {
+
+/// Opens what is named, each file once.
+class InputOpener {
+ public:
+  InputOpener(World& world, trace::Form form, const std::optional<evidence::Head>& head)
+      : world_(world), form_(form), head_(head) {}
+
+  Status open(const std::string& word);
+  [[nodiscard]] bool has_evidence_directory() const { return has_evidence_directory_; }
+  grading::Evidence take() { return std::move(out_); }
+
+ private:
+  Status open_directory(const std::string& directory);
+  Status open_files(const std::string& directory);
+  Status open_file(const std::string& path);
+  Status note(const std::string& path);
+
+  World& world_;
+  trace::Form form_;
+  const std::optional<evidence::Head>& head_;
+  grading::Evidence out_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> seen_;  ///< by identity
+  bool has_standard_input_ = false;
+  bool has_evidence_directory_ = false;
+};
 
 bool is_directory(FileSystem& files, const std::string& path) {
   const Result<FileInfo> info = files.info(path);
@@ -17,22 +42,84 @@ bool is_directory(FileSystem& files, const std::string& path) {
   return info->kind == FileInfo::Kind::kDirectory;
 }
 
-Status open_directory(World& world, const std::string& directory,
-                      const std::optional<evidence::Head>& head, grading::Evidence& out) {
-  REMIT_TRY_ASSIGN(const evidence::VerifyReport report,
-                   evidence::verify(world.files, directory, head));
-  if (report.damage) {
-    out.alterations.push_back({directory, Error{ErrorCode::kDataLoss, report.damage->to_string()}});
+/// Whether a file of a folder is read (REQ-IN-003).
+bool has_event_ending(std::string_view name) {
+  if (name.starts_with('.')) return false;
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
   }
+  return name.ends_with(".jsonl") || name.ends_with(".json");
+}
+
+Status InputOpener::open(const std::string& word) {
+  if (word == "-") {
+    if (std::exchange(has_standard_input_, true)) {
+      return Error{ErrorCode::kInvalidInput, "is given twice as an input", word};
+    }
+    trace::Input input =
+        trace::Input::of_stream("-", std::make_unique<trace::DescriptorFile>(world_.input_fd));
+    input.form = form_;
+    out_.inputs.push_back(std::move(input));
+    return {};
+  }
+  return is_directory(world_.files, word) ? open_directory(word) : open_file(word);
+}
+
+Status InputOpener::open_file(const std::string& path) {
+  REMIT_TRY(note(path));
+  trace::Input input = trace::Input::of_file(path);
+  input.form = form_;
+  out_.inputs.push_back(std::move(input));
+  return {};
+}
+
+// Refuses what was named before, by whatever path (REQ-IN-004). What cannot be looked at is told of
+// when it is opened.
+Status InputOpener::note(const std::string& path) {
+  const Result<FileInfo> info = world_.files.info(path);
+  if (!info || !info->identity) return {};
+  const auto [first, is_new] = seen_.emplace(*info->identity, path);
+  if (is_new) return {};
+  if (first->second == path) {
+    return Error{ErrorCode::kInvalidInput, "is given twice as an input", path};
+  }
+  return Error{ErrorCode::kInvalidInput,
+               fmt::format("is given twice as an input: it is {} as well", quoted(first->second)),
+               path};
+}
+
+Status InputOpener::open_directory(const std::string& directory) {
+  REMIT_TRY(note(directory));
   REMIT_TRY_ASSIGN(const std::vector<evidence::WriterSegments> writers,
-                   evidence::list_segments(world.files, directory));
-  if (writers.empty() && report.writers.empty() && !report.damage) {
-    return without_writers(directory);
+                   evidence::list_segments(world_.files, directory));
+  REMIT_TRY_ASSIGN(const evidence::VerifyReport report,
+                   evidence::verify(world_.files, directory, head_));
+  if (writers.empty() && report.writers.empty() && !report.damage) return open_files(directory);
+  has_evidence_directory_ = true;
+  if (report.damage) {
+    out_.alterations.push_back(
+        {directory, Error{ErrorCode::kDataLoss, report.damage->to_string()}});
   }
   for (const evidence::WriterSegments& writer : writers) {
-    out.inputs.push_back(trace::Input::of_log(directory + "/" + writer.directory, writer.segments));
+    for (const std::string& segment : writer.segments) REMIT_TRY(note(segment));
+    out_.inputs.push_back(
+        trace::Input::of_log(directory + "/" + writer.directory, writer.segments));
   }
   return {};
+}
+
+Status InputOpener::open_files(const std::string& directory) {
+  REMIT_TRY_ASSIGN(const std::vector<std::string> names, world_.files.list(directory));
+  const std::size_t before = out_.inputs.size();
+  for (const std::string& name : names) {
+    const std::string path = directory + (directory.ends_with('/') ? "" : "/") + name;
+    if (has_event_ending(name) && !is_directory(world_.files, path)) REMIT_TRY(open_file(path));
+  }
+  if (out_.inputs.size() > before) return {};
+  return Error{ErrorCode::kInvalidInput,
+               "holds no evidence: no writer has a folder in it, and no file of it ends with "
+               ".jsonl or .json, packed or not",
+               directory};
 }
 
 }  // namespace
@@ -43,28 +130,17 @@ Error without_writers(const std::string& directory) {
 }
 
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
-                                      const std::optional<evidence::Head>& head) {
-  grading::Evidence out;
-  std::set<std::string> seen;
-  bool has_directory = false;
-  for (const std::string& word : words) {
-    if (!seen.insert(word).second) {
-      return Error{ErrorCode::kInvalidInput, "is given twice as an input", word};
-    }
-    if (word == "-") {
-      out.inputs.push_back(
-          trace::Input::of_stream("-", std::make_unique<trace::DescriptorFile>(world.input_fd)));
-    } else if (is_directory(world.files, word)) {
-      has_directory = true;
-      REMIT_TRY(open_directory(world, word, head, out));
-    } else {
-      out.inputs.push_back(trace::Input::of_file(word));
-    }
-  }
-  if (head && !has_directory) {
+                                      trace::Form form, const std::optional<evidence::Head>& head) {
+  InputOpener opener(world, form, head);
+  for (const std::string& word : words) REMIT_TRY(opener.open(word));
+  if (head && !opener.has_evidence_directory()) {
     return Error{ErrorCode::kInvalidInput, "--head is for an evidence directory; none is given"};
   }
-  return out;
+  return opener.take();
+}
+
+trace::Form form_of(const Arguments& arguments) {
+  return trace::parse_form(arguments.value("--input-format")).value_or(trace::Form::kAuto);
 }
 
 Status for_each_event(World& world, std::vector<trace::Input>& inputs,

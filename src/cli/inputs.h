@@ -6,20 +6,27 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/world.h"
 #include "event/event.h"
 #include "evidence/verify.h"
 #include "grading/grading.h"
 #include "trace/event_reader.h"
+#include "trace/form.h"
 
 namespace remit::cli {
 
-/// Opens what `words` name: `-` is standard input, a directory is an evidence directory, which is
-/// verified first (against `head` where given) and whose writers become an input each; anything
-/// else is a file of JSON Lines. Errors: what cannot be opened or read; `invalid_input` for a name
-/// given twice, and for a `head` without an evidence directory.
+/// Opens what `words` name: `-` is standard input; an evidence directory is verified first (against
+/// `head` where given) and its writers become an input each; of any other directory each file of
+/// events is an input; anything else is a file. `form` is that of all but evidence directories.
+/// Errors: what cannot be opened or read; `invalid_input` for a file given twice, by whatever
+/// names, for a directory without evidence, and for a `head` without an evidence directory.
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
+                                      trace::Form form,
                                       const std::optional<evidence::Head>& head = std::nullopt);
+
+/// What `--input-format` says.
+trace::Form form_of(const Arguments& arguments);
 
 /// What is wrong with a directory in which no writer has a folder.
 Error without_writers(const std::string& directory);

@@ -151,6 +151,10 @@ Status Grader::add(const event::Event& event, const trace::Line& line) {
   return state_->store.add(event, line);
 }
 
+void Grader::note_files_of_requests(std::uint64_t count) {
+  state_->store.note_files_of_requests(count);
+}
+
 void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line) {
   Finding finding =
       run_finding(Code::kMalformedEvent, fmt::format("byte {}: {}", offset, error.message));
@@ -524,6 +528,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
       const bool is_line = event != nullptr || item == trace::Item::kMalformed;
       if (inspector && is_line && !reader.is_translated()) inspect(reader.line(), event);
     }
+    grader.note_files_of_requests(reader.files_of_requests());
   }
   for (const Alteration& one : evidence.alterations) grader.add_altered(one.input, one.error);
   REMIT_TRY_ASSIGN(Grade out, grader.finish());

@@ -76,6 +76,9 @@ class Grader {
   /// made or written. The grader is then of no further use.
   Status add(const event::Event& event, const trace::Line& line);
 
+  /// That many of the files that were read record requests and could record nothing else.
+  void note_files_of_requests(std::uint64_t count);
+
   /// A `line` that is no event; `offset` is the place of the mistake in the source.
   void add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line);
 

@@ -145,6 +145,9 @@ class RecordStore {
   [[nodiscard]] std::uint64_t place(std::uint64_t offset) const {
     return Place::of(sources_.size() - 1, offset);
   }
+  /// That many files hold requests only (REQ-IN-033).
+  void note_files_of_requests(std::uint64_t count) { files_of_requests_ += count; }
+  [[nodiscard]] std::uint64_t files_of_requests() const { return files_of_requests_; }
   /// Where a line stands that no writer and number name.
   [[nodiscard]] Position unwritten_position(std::uint64_t place, LineSpan line) const;
   [[nodiscard]] Position position(std::uint32_t writer, bool is_numbered, std::int64_t seq,
@@ -272,6 +275,7 @@ class RecordStore {
   std::vector<std::string> sources_;
   std::vector<Repeat> repeats_;
   Population population_;
+  std::uint64_t files_of_requests_ = 0;
   std::array<std::uint64_t, event::kEventKindCount> kind_counts_{};
   std::array<Ref, kFactCount> recent_facts_{};
   std::array<Ref, access::kReasonCount> reasons_{};

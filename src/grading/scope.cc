@@ -24,6 +24,11 @@ std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& ju
     out.emplace_back("no event of an invocation was read: nothing was exercised");
   }
   say_planning(cases, out);
+  if (const std::uint64_t files = store_.files_of_requests(); files > 0) {
+    out.push_back(fmt::format(
+        "{} requests and could record no decision: of those requests only planning was judged",
+        counted(files, "file records", "files record")));
+  }
   say_routes(out);
   if (judge.effects_by_starts() > 0) {
     out.push_back(fmt::format(

@@ -46,7 +46,7 @@ Strings requests_of(const std::string& text, Form form = Form::kAuto,
     }
     out.push_back(one);
   }
-  EXPECT_EQ(has_loss, reader.has_requests_only());
+  EXPECT_EQ(has_loss, reader.files_of_requests() == 1);
   return out;
 }
 

@@ -200,7 +200,9 @@ Result<Item> EventReader::read_translated() {
     if (!found) {
       is_closed_ = true;
       if (!translator_->has_requests_only()) return Item::kEnd;
+      ++files_of_requests_;
       line_.text = {};
+      line_.offset = document_.offset + document_.text.size();  // behind all requests
       return lost(kRequestsOnly, {});
     }
     if (document_.over_limit) {

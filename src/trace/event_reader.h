@@ -89,11 +89,9 @@ class EventReader {
 
   /// Whether the events of the current file are translated: `line` is then ours.
   [[nodiscard]] bool is_translated() const { return translator_ != nullptr; }
-  /// Whether the file that was read last, up to here, holds requests whose decisions its form does
-  /// not record.
-  [[nodiscard]] bool has_requests_only() const {
-    return translator_ != nullptr && translator_->has_requests_only();
-  }
+  /// How many of the files read to their end hold requests whose decisions their form cannot
+  /// record (REQ-IN-033).
+  [[nodiscard]] std::uint64_t files_of_requests() const { return files_of_requests_; }
   /// The file that is being read; after `kSource`.
   [[nodiscard]] const std::string& source() const { return source_; }
   /// The event, valid until the next call; after `kEvent`.
@@ -135,8 +133,9 @@ class EventReader {
   std::size_t next_entry_ = 0;
   Fault fault_;            ///< of the document, not yet told
   bool is_closed_ = true;  ///< nothing more is to be said of the file
-  bool is_last_ = false;   ///< no file follows the current one
-  std::string writer_;     ///< of the last event; kept only where a torn tail is a loss
+  std::uint64_t files_of_requests_ = 0;
+  bool is_last_ = false;  ///< no file follows the current one
+  std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
   event::Event event_;
   SplitLine split_;
   Line line_;

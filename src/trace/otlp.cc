@@ -432,7 +432,8 @@ void OtlpTranslator::write_losses(const EventFields* fields, std::size_t place) 
   }
   if (cause.empty()) return;
   dropped_ = {};
-  std::string& line = out_->open(place);
+  // In front of the event, so that it stands behind the loss.
+  std::string& line = out_->open(place > 0 ? place - 1 : 0);
   line += R"({"event":"evidence.lost")";
   if (fields != nullptr && fields->field(event::Field::kWriter).kind == Kind::kText) {
     append_member("writer", fields->field(event::Field::kWriter), line);
