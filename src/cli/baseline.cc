@@ -60,7 +60,7 @@ int run_baseline_shrink(const Arguments& arguments, World& world) {
       grade_inputs(world, arguments.positionals(), *parsed.request);
   if (!grade) {
     complain(world, grade.error());
-    return kExitBadInput;
+    return exit_code_of_failure(grade.error());
   }
   if (!shows_what_is_gone(*grade)) {
     complain(world, Error{ErrorCode::kFailedPrecondition,
@@ -97,7 +97,7 @@ int run_baseline_suggest(const Arguments& arguments, World& world) {
       grade_inputs(world, arguments.positionals(), *parsed.request);
   if (!grade) {
     complain(world, grade.error());
-    return kExitBadInput;
+    return exit_code_of_failure(grade.error());
   }
   const std::string entries = grading::suggest_baseline(*grade);
   return print(world, entries.empty() ? "# No finding fails a verdict.\n" : entries, kExitOk);

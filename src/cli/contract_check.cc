@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/contracts.h"
+#include "grading/redaction_file.h"
 #include "json/value.h"
 
 namespace remit::cli {
@@ -67,7 +68,13 @@ int run_contract_check(const Arguments& arguments, World& world) {
   std::vector<Error> errors;
   const std::optional<Contract> contract =
       find_contract(world, arguments.positionals().front(), errors);
-  if (!contract) {
+  if (contract) {
+    errors =
+        grading::load_redaction(world.files, contract->redaction.canaries,
+                                contract->redaction.forbid_fields, arguments.positionals().front())
+            .errors;
+  }
+  if (!errors.empty()) {
     for (const Error& error : errors) complain(world, error);
     return kExitUsage;
   }

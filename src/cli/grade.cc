@@ -95,7 +95,7 @@ int run_grade(const Arguments& arguments, World& world) {
                : grade_inputs(world, arguments.positionals(), *parsed.request);
   if (!grade) {
     complain(world, grade.error());
-    return kExitBadInput;
+    return exit_code_of_failure(grade.error());
   }
   for (const ReportFile& file : *reports) {
     const Status written =

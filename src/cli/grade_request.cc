@@ -9,6 +9,8 @@
 #include "base/limits.h"
 #include "cli/contracts.h"
 #include "cli/inputs.h"
+#include "grading/redaction_file.h"
+#include "grading/sightings.h"
 
 namespace remit::cli {
 namespace {
@@ -21,6 +23,11 @@ std::vector<Error> read_criteria(const Arguments& arguments, World& world,
     std::optional<grading::Contract> contract =
         find_contract(world, arguments.value("--contract"), errors);
     if (!contract) return errors;
+    grading::RedactionLoad loaded =
+        grading::load_redaction(world.files, contract->redaction.canaries,
+                                contract->redaction.forbid_fields, arguments.value("--contract"));
+    if (!loaded.errors.empty()) return loaded.errors;
+    criteria.redaction = std::move(loaded.redaction);
     criteria.contract = std::move(*contract);
   }
   if (arguments.has("--manifest")) {
@@ -65,6 +72,20 @@ std::vector<Error> read_rest(const Arguments& arguments, World& world, GradeRequ
   return parsed.errors;
 }
 
+// What it returns may show canaries where it is an error.
+Result<grading::Grade> grade_openly(World& world, const std::vector<std::string>& inputs,
+                                    const GradeRequest& request) {
+  REMIT_TRY_ASSIGN(grading::Evidence opened,
+                   open_inputs(world, inputs, request.form, request.head));
+  REMIT_TRY_ASSIGN(grading::Grade grade,
+                   grading::grade(world.files, std::move(opened), request.criteria));
+  if (!request.baseline) return grade;
+  grade =
+      grading::apply(*request.baseline, grading::day_of(world.clock.wall_now()), std::move(grade));
+  REMIT_TRY(grading::mask(grade, request.criteria.redaction.get()));
+  return grade;
+}
+
 }  // namespace
 
 GradeRequestParse read_grade_request(const Arguments& arguments, World& world) {
@@ -72,19 +93,22 @@ GradeRequestParse read_grade_request(const Arguments& arguments, World& world) {
   GradeRequest request;
   out.errors = read_criteria(arguments, world, request.criteria);
   if (out.errors.empty()) out.errors = read_rest(arguments, world, request);
+  for (Error& error : out.errors) {
+    error = grading::without_canaries(std::move(error), request.criteria.redaction.get());
+  }
   if (out.errors.empty()) out.request = std::move(request);
   return out;
 }
 
 Result<grading::Grade> grade_inputs(World& world, const std::vector<std::string>& inputs,
                                     const GradeRequest& request) {
-  REMIT_TRY_ASSIGN(grading::Evidence opened,
-                   open_inputs(world, inputs, request.form, request.head));
-  REMIT_TRY_ASSIGN(grading::Grade grade,
-                   grading::grade(world.files, std::move(opened), request.criteria));
-  if (!request.baseline) return grade;
-  return grading::apply(*request.baseline, grading::day_of(world.clock.wall_now()),
-                        std::move(grade));
+  Result<grading::Grade> grade = grade_openly(world, inputs, request);
+  if (grade) return grade;
+  return grading::without_canaries(std::move(grade).error(), request.criteria.redaction.get());
+}
+
+int exit_code_of_failure(const Error& error) {
+  return error.code == ErrorCode::kInternal ? kExitInternal : kExitBadInput;
 }
 
 int refuse(World& world, const std::vector<Error>& errors) {

@@ -33,9 +33,13 @@ struct GradeRequestParse {
 GradeRequestParse read_grade_request(const Arguments& arguments, World& world);
 
 /// Grades what `inputs` name, with the baseline in force today. Errors: those of opening and
-/// reading the inputs (exit 65).
+/// reading the inputs, and `internal` where the control of the redaction fails (REQ-RD-040).
+/// Neither a grade nor an error shows a canary.
 Result<grading::Grade> grade_inputs(World& world, const std::vector<std::string>& inputs,
                                     const GradeRequest& request);
+
+/// What a command exits with after an error of `grade_inputs`: kExitInternal or kExitBadInput.
+int exit_code_of_failure(const Error& error);
 
 /// Says every error and returns kExitUsage.
 int refuse(World& world, const std::vector<Error>& errors);

@@ -149,6 +149,26 @@ Status mask(Grade& grade, const redaction::Redaction* redaction) {
   return mask_all(grade, *redaction->scanner());
 }
 
+std::string without_canaries(const std::string& text, const redaction::Redaction* redaction) {
+  if (redaction == nullptr || redaction->scanner() == nullptr) return text;
+  Result<redaction::Masks> masks = redaction::Masks::make(*redaction->scanner());
+  if (!masks) return masks.error().to_string() + "\n";
+  std::string out;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (const auto canary = masks->shown_by(line)) {
+      out += fmt::format("  a line that shows canary {} is left out", quoted(*canary));
+    } else {
+      out += line;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
 Error without_canaries(Error error, const redaction::Redaction* redaction) {
   if (redaction == nullptr || redaction->scanner() == nullptr) return error;
   Result<redaction::Masks> masks = redaction::Masks::make(*redaction->scanner());

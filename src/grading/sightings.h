@@ -56,6 +56,9 @@ Status redact(Grade& grade, const redaction::Redaction* redaction, std::uint64_t
 /// `redact`.
 Status mask(Grade& grade, const redaction::Redaction* redaction);
 
+/// `text` with a line of ours in place of each of its lines that shows a canary.
+std::string without_canaries(const std::string& text, const redaction::Redaction* redaction);
+
 /// `error`, or where its text shows a canary one that says only that.
 Error without_canaries(Error error, const redaction::Redaction* redaction);
 

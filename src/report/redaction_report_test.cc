@@ -1,5 +1,6 @@
 // No report shows a canary: each encoding, planted in each place where outside text gets in, and
 // every format searched for all of them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -8,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "grading/grading.h"
+#include "grading/sightings.h"
 #include "redaction/control.h"
 #include "report/grade_json.h"
 #include "report/grade_junit.h"
@@ -167,6 +170,44 @@ TEST_F(RedactedReports, KeepIdsApart) {  // REQ-RD-051
       EXPECT_EQ(grade.findings[index].invocation_id, one.invocation_id);
     }
   }
+}
+
+TEST_F(RedactedReports, CoverEveryLineOnce) {  // REQ-RD-012, REQ-RD-020, REQ-RD-021, REQ-RD-041
+  const std::string start = R"({"event":"tool.request","invocation_id":"i1","writer":"w","seq":1)";
+  const std::string leak = start + R"(,"x":"k9-Zq!4w k9-Zq!4w"})";
+  const std::string too_long = "k9-Zq!4w" + std::string(kMaxEventLineBytes, 'x');
+  const std::string trace = leak + "\n\n" + leak + "\n" + too_long + "\n{\"event\":\"x.y\"}\n";
+  const grading::Grade grade = grade_of(trace, "trace.jsonl", redaction_);
+  std::size_t of_call = 0;
+  std::size_t of_run = 0;
+  for (const grading::Finding& finding : grade.findings) {
+    if (finding.code != grading::Code::kCanaryLeak) continue;
+    ++(finding.invocation_id ? of_call : of_run);
+    EXPECT_EQ(finding.value, grading::Value::kFailed);
+  }
+  EXPECT_EQ(of_call, 1U);  // a repeat with the same bytes is the same leak
+  EXPECT_EQ(of_run, 1U);   // in the beginning of the line over the limit
+  const std::string bytes = std::to_string(2 * leak.size() + kMaxEventLineBytes +
+                                           std::string(R"({"event":"x.y"})").size());
+  EXPECT_THAT(grade.scope, ::testing::Contains("3 canaries in 10 encodings were looked for in " +
+                                               bytes + " bytes; the control found all"));
+}
+
+TEST_F(RedactedReports, SearchDocumentsOfOtherForms) {  // REQ-RD-013
+  const grading::Grade grade =
+      grade_of(R"({"resourceSpans":[],"note":"k9-Zq!4w"})", "trace.json", redaction_);
+  ASSERT_FALSE(grade.findings.empty());
+  EXPECT_EQ(grade.findings[0].code, grading::Code::kCanaryLeak);
+  EXPECT_EQ(grade.verdicts[grading::Verdict::kCompleteness].value, grading::Value::kFailed);
+}
+
+TEST_F(RedactedReports, TellErrorsWithoutCanaries) {  // REQ-RD-052
+  const Error error{ErrorCode::kNotFound, "no such file", "/runs/k9-zQ!4w"};
+  EXPECT_EQ(grading::without_canaries(error, redaction_.get()).to_string(),
+            "what went wrong shows canary \"short\"");
+  EXPECT_EQ(grading::without_canaries(error, nullptr).to_string(), error.to_string());
+  EXPECT_EQ(grading::without_canaries("one\ntwo k9-Zq!4w\nthree\n", redaction_.get()),
+            "one\n  a line that shows canary \"short\" is left out\nthree\n");
 }
 
 }  // namespace
