@@ -31,6 +31,8 @@ void for_each_text(Grade& grade, const Take& take) {
   for (InvocationGrade& one : grade.invocations) {
     take(one.invocation_id);
     take_if_any(one.case_id);
+    take_if_any(one.tool);
+    take_if_any(one.route);
   }
   for (CaseGrade& one : grade.cases) {
     take(one.case_id);
@@ -44,6 +46,16 @@ void for_each_text(Grade& grade, const Take& take) {
     for (Position& position : finding.events) take(position.source);
   }
   take_all(grade.files);
+  if (!grade.baseline) return;
+  take(grade.baseline->file);
+  for (KnownFinding& entry : grade.baseline->entries) {
+    take_if_any(entry.case_id);
+    take_if_any(entry.tool);
+    take_if_any(entry.route);
+    take_if_any(entry.invocation_id);
+    take(entry.owner);
+    take(entry.reason);
+  }
 }
 
 void say_what_was_looked_for(const redaction::Redaction* redaction, std::uint64_t bytes,

@@ -133,6 +133,9 @@ TEST_F(RedactedReports, ShowNoCanaryInAnyFormat) {  // REQ-RD-050, REQ-GR-085
         SCOPED_TRACE(std::string(place.what) + ": " + std::string(planted.encoding) + ": " + trace);
         const grading::Grade grade = grade_of(trace, "trace.jsonl", redaction_);
         EXPECT_EQ(grade.gate, grading::Gate::kFailed);
+        for (const grading::InvocationGrade& one : grade.invocations) {
+          EXPECT_FALSE(shows_any(one.tool.value_or("") + "\n" + one.route.value_or("")));
+        }
         const grading::Grade plain = grade_of(trace, "trace.jsonl", nullptr);
         for (const Format& format : kFormats) {
           EXPECT_FALSE(shows_any(format.render(grade)))
