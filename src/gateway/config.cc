@@ -39,6 +39,24 @@ std::optional<Error> check_file(FileSystem& files, const std::string& path) {
   return std::nullopt;
 }
 
+// A database, with the files that its writers put beside it, and the directory in which any could
+// be put in their place.
+std::optional<Error> check_database(FileSystem& files, const std::string& path) {
+  if (std::optional<Error> error = check_file(files, path)) return error;
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    if (!files.info(path + suffix)) continue;
+    if (std::optional<Error> error = check_file(files, path + suffix)) return error;
+  }
+  std::string directory = std::filesystem::path(path).parent_path().string();
+  if (directory.empty()) directory = ".";
+  const Result<FileInfo> info = files.info(directory);
+  if (!info) return info.error();
+  if (!info->writable_by_others && info->owned_by_us) return std::nullopt;
+  return Error{ErrorCode::kInvalidInput, "the directory " + directory +
+                                             " can be written by others, and with it the database; "
+                                             "make it yours and mode 0700"};
+}
+
 // A secret is ours to read as well: whoever has the digest key can guess what the digests stand
 // for.
 std::optional<Error> check_secret(FileSystem& files, const std::string& path) {
@@ -152,7 +170,7 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
   if (const yaml::Node* sqlite = reader.optional_node("sqlite")) {
     ++stores;
     yaml::ObjectReader store(*sqlite, "sqlite", problems_);
-    const std::string path = path_of(store, "path", check_there);
+    const std::string path = path_of(store, "path", check_database);
     out.store = SqliteAttributes{path, store.required_string("query")};
     store.finish();
   }

@@ -85,7 +85,9 @@ struct ConfigOutcome {
 /// Reads `file`. Problems: a file that is missing, a link, too large or writable by others; YAML
 /// that does not parse; an unknown, missing or misshapen key; a key of a later version
 /// (`unsupported`); a bundle, database, root, fixture or digest key that does not exist, said where
-/// it was named, or that others may write.
+/// it was named; a fixture or digest key that others may write, or a database that they may write
+/// or replace. (Whether they may write the bundle is seen when it is loaded. What lies beneath a
+/// root is not looked at: others may be meant to write there.)
 ConfigOutcome read_config(FileSystem& files, const std::string& file);
 
 }  // namespace remit::gateway

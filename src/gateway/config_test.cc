@@ -161,6 +161,20 @@ TEST_F(ConfigTest, RefusesFilesThatOthersMayWrite) {
   fs::permissions(folder_.path("digest.key"), fs::perms::others_read, fs::perm_options::add);
   EXPECT_NE(problems(kWhole).find("digest.key can be read by others"), std::string::npos);
   fs::permissions(folder_.path("digest.key"), fs::perms::others_read, fs::perm_options::remove);
+  // A database is as good as all that can be put in its place or read with it.
+  put("desk.db-wal", "x");
+  for (const char* name : {"desk.db", "desk.db-wal"}) {
+    fs::permissions(folder_.path(name), fs::perms::others_write, fs::perm_options::add);
+    EXPECT_NE(problems(kWhole).find(std::string(name) + " can be written by others"),
+              std::string::npos)
+        << name;
+    fs::permissions(folder_.path(name), fs::perms::others_write, fs::perm_options::remove);
+  }
+  fs::permissions(folder_.path(), fs::perms::group_write, fs::perm_options::add);
+  EXPECT_NE(problems(kWhole).find("can be written by others, and with it the database"),
+            std::string::npos);
+  fs::permissions(folder_.path(), fs::perms::group_write, fs::perm_options::remove);
+  EXPECT_EQ(problems(kWhole), "");
   put("remit.yaml", kWhole);
   fs::permissions(folder_.path("remit.yaml"), fs::perms::others_write, fs::perm_options::add);
   const ConfigOutcome outcome = read_config(files_, folder_.path("remit.yaml"));

@@ -20,12 +20,17 @@ bool LiveCalls::take_token() {
   return true;
 }
 
+LiveCalls::Admission LiveCalls::knock(const mcp::RequestId& id) {
+  const MutexLock lock(mutex_);
+  if (calls_.contains(id)) return Admission::kRepeated;
+  return take_token() ? Admission::kAdmitted : Admission::kTooFast;
+}
+
 LiveCalls::Admitted LiveCalls::admit(const mcp::RequestId& id, std::size_t bytes) {
   const MutexLock lock(mutex_);
   if (calls_.contains(id)) return {Admission::kRepeated};
   if (calls_.size() >= kMaxCallsInFlight) return {Admission::kFull};
   if (!calls_.empty() && bytes_ + bytes > kMaxCallBytesInFlight) return {Admission::kFull};
-  if (!take_token()) return {Admission::kTooFast};
   auto call = std::make_shared<LiveCall>(id, bytes);
   bytes_ += bytes;
   calls_.emplace(id, call);

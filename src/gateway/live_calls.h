@@ -28,8 +28,8 @@ struct LiveCall {
 class LiveCalls {
  public:
   enum class Admission : std::uint8_t {
-    kFull,      ///< kMaxCallsInFlight or kMaxCallBytesInFlight are there
-    kTooFast,   ///< more than the configured rate
+    kFull,      ///< kMaxCallsInFlight or kMaxCallBytesInFlight are there; of `admit`
+    kTooFast,   ///< more than the configured rate; of `knock`
     kRepeated,  ///< a live call has the id
     kAdmitted,
   };
@@ -41,6 +41,10 @@ class LiveCalls {
     Admission admission = Admission::kFull;
     std::shared_ptr<LiveCall> call = nullptr;  ///< of kAdmitted
   };
+  /// What comes before anything else is looked at, be it refused or admitted in the end: each
+  /// request that is recorded by itself costs its part of the rate.
+  Admission knock(const mcp::RequestId& id);
+  /// Makes a live call of a request that has knocked.
   Admitted admit(const mcp::RequestId& id, std::size_t bytes = 0);
   void close(const mcp::RequestId& id);
 

@@ -92,7 +92,8 @@ std::shared_ptr<const LiveTool> LiveTools::find(const policy::Tool& tool) const 
 
 ToolState LiveTools::state_of(const policy::Tool& tool, const LiveTool* live) {
   if (live == nullptr) return ToolState::kAbsent;
-  // An entry that pins no schema lets no argument through, so there is nothing to compare.
+  // An entry that pins no schema lets no argument through (`assemble` refuses one that would), so
+  // there is nothing to compare.
   const bool is_pinned = tool.arguments.has_value();
   if (live->is_repeated || (is_pinned && live->input_schema != tool.arguments_schema)) {
     return ToolState::kQuarantined;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gateway/start_thread.h"
 #include "process/lines.h"
 
 namespace remit::gateway {
@@ -19,7 +20,10 @@ constexpr std::size_t kBatchBytes = std::size_t{256} * 1024;
 }  // namespace
 
 Outbox::Outbox(int fd, Options options)
-    : fd_(fd), options_(options), writer_([this] { write_queued(); }) {}
+    : fd_(fd), options_(options), writer_(start_thread([this] { write_queued(); })) {
+  const MutexLock lock(mutex_);
+  if (!writer_.joinable()) is_broken_ = true;
+}
 
 Outbox::~Outbox() {
   close(std::chrono::milliseconds{0});

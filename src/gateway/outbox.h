@@ -15,7 +15,8 @@ namespace remit::gateway {
 
 /// A queue of lines with a thread that writes them. A sender that finds the queue empty writes as
 /// much as goes without waiting, which saves a switch of threads. Once a write failed or the peer
-/// took nothing for `stall`, the outbox is broken and refuses everything. Thread-safe.
+/// took nothing for `stall`, the outbox is broken and refuses everything; so is one whose thread
+/// cannot be started, from the first. Thread-safe.
 class Outbox {
  public:
   struct Options {

@@ -46,7 +46,7 @@ void announce_recovery(const evidence::FileEvidenceLog& log, const Notices& noti
     if (recovered.error) {
       line += "it could not be recovered: " + recovered.error->to_string();
     } else if (recovered.damage) {
-      line += "it is damaged and was left as it is";
+      line += "it is damaged and was left as it is: " + recovered.damage->to_string();
     } else {
       line += std::to_string(recovered.torn_bytes) + " torn bytes were cut from its end";
     }

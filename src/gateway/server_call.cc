@@ -57,6 +57,7 @@ enforcement::HandlerResult ServerCall::run(const enforcement::GrantedCall& call)
                                  .is_call = true,
                                  .progress_token = options_.progress_token},
                                 call.stop());
+  share_ = std::move(answer.share);
   gateway_.end_of_call(*upstream);
   if (answer.kind == AnswerKind::kMalformed) {
     gateway_.parts_.notices.say("server " + quoted(upstream->name()) + " answered " +

@@ -10,7 +10,8 @@
 namespace remit::gateway {
 
 /// Sends a granted call to the server that its catalogue entry names, under an id of ours, with the
-/// bytes of the boundary, and waits for what becomes of it. One object serves one call.
+/// bytes of the boundary, and waits for what becomes of it. One object serves one call,
+/// and is kept until the client has the answer.
 class ServerCall final : public enforcement::ToolHandler {
  public:
   struct Options {
@@ -26,6 +27,7 @@ class ServerCall final : public enforcement::ToolHandler {
  private:
   StdioGateway& gateway_;
   Options options_;
+  AnswerBytes::Share share_;  // until the caller of `run` has sent what it gave back
 };
 
 }  // namespace remit::gateway

@@ -45,7 +45,7 @@ class ServerListings {
 
   /// Whether hands were shaken with the server and its list has been in once.
   [[nodiscard]] bool is_ready(const std::string& server) const;
-  /// Whether it is ready and no change is open.
+  /// Whether it is ready, no change is open, and it is not given up.
   [[nodiscard]] bool is_settled(const std::string& server) const;
   /// Waits while a ready server's list is being renewed; at most `span`, and no longer than until
   /// `stop` is asked for. Then as `is_settled`.
@@ -61,7 +61,9 @@ class ServerListings {
     std::size_t in_a_row = 0;
     MonotonicTime last_end;
   };
-  static bool is_settled(const Listing& listing) { return listing.is_ready && !listing.has_turn; }
+  static bool is_settled(const Listing& listing) {
+    return listing.is_ready && !listing.has_turn && !listing.is_given_up;
+  }
   Listing find(const std::string& server) const REMIT_REQUIRES(mutex_);
 
   const Clock& clock_;

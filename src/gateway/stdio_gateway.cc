@@ -6,6 +6,7 @@
 #include "gateway/call_meta.h"
 #include "gateway/peer_lines.h"
 #include "gateway/server_call.h"
+#include "gateway/start_thread.h"
 #include "process/lines.h"
 
 namespace remit::gateway {
@@ -23,6 +24,12 @@ access::Credential whoever_started_us() {
 
 mcp::ErrorResponse error_for(const mcp::Request& request, int code, std::string message) {
   return {.id = request.id, .code = code, .message = std::move(message)};
+}
+
+// What is no act that could be allowed or denied; its refusal is not recorded.
+bool is_ungoverned(std::string_view method) {
+  return method == "ping" || method == "initialize" || method == "server/discover" ||
+         method == "tools/list";
 }
 
 // The catalogue's name of what a request asks for; for evidence, where there is no call.
@@ -48,7 +55,11 @@ StdioGateway::~StdioGateway() {
   // Side by side: each may take its whole grace.
   std::vector<std::thread> closers;
   for (const auto& upstream : upstreams_) {
-    closers.emplace_back([this, &upstream] { upstream->close(parts_.patience.server_end); });
+    const auto close = [this, &upstream] { upstream->close(parts_.patience.server_end); };
+    closers.push_back(start_thread(close));
+    if (closers.back().joinable()) continue;
+    closers.pop_back();
+    close();
   }
   for (std::thread& closer : closers) closer.join();
   outbox_.close(parts_.patience.server_end);
@@ -175,7 +186,7 @@ void StdioGateway::take_notification(const mcp::Notification& notification) {
 }
 
 void StdioGateway::refuse_version(const mcp::Request& request, const std::string& version) {
-  if (request.method == "tools/call") refuse(ReasonCode::kInvalidRequest, asked_tool(request));
+  if (!is_ungoverned(request.method)) refuse(ReasonCode::kInvalidRequest, asked_tool(request));
   json::Array supported;
   for (const mcp::Revision revision : mcp::kRevisions) {
     supported.emplace_back(mcp::revision_name(revision));
@@ -192,7 +203,7 @@ void StdioGateway::take_request(mcp::Request request) {
   if (request.method == "ping") return send(mcp::result_line(request.id, "{}"));
   if (request.method == "initialize") return initialize(request);
   if (request.method == "server/discover") {
-    // A probe for the newer era; no act that could be allowed or denied.
+    // A probe for the newer era.
     return send_error(error_for(request, mcp::kMethodNotFound, "Method not found"));
   }
   const auto facts = client();
@@ -206,14 +217,48 @@ void StdioGateway::take_request(mcp::Request request) {
 void StdioGateway::take_ready_request(mcp::Request request, const ClientFacts& facts) {
   const mcp::Method* method = mcp::find_method(mcp::Sender::kClient, mcp::MethodKind::kRequest,
                                                request.method, facts.revision);
-  if (method == nullptr || !facts.offered.contains(method->capability)) {
+  const bool is_known = method != nullptr && facts.offered.contains(method->capability);
+  if (is_known && request.method == "tools/list") return list_tools(request);
+  if (is_known && request.method == "logging/setLevel") return set_log_level(request);
+  if (!admits_knock(request)) return;
+  if (!is_known) {
     refuse(ReasonCode::kUnknownTool, "mcp:" + request.method);
     return send_error(error_for(request, mcp::kMethodNotFound, "Method not found"));
   }
-  if (request.method == "tools/list") return list_tools(request);
   if (request.method == "tools/call") return call_tool(std::move(request));
-  if (request.method == "logging/setLevel") return set_log_level(request);
   call_method(std::move(request));
+}
+
+// Comes before every refusal that is recorded by itself: a synced line for each of a flood of them
+// would keep this thread from everything else.
+bool StdioGateway::admits_knock(const mcp::Request& request) {
+  switch (calls_.knock(request.id)) {
+    case LiveCalls::Admission::kAdmitted:
+      return true;
+    case LiveCalls::Admission::kRepeated:
+      // An answer under this id would be taken for the live call's.
+      refuse(ReasonCode::kInvalidRequest, asked_tool(request));
+      send_error({.id = std::nullopt,
+                  .code = mcp::kInvalidRequest,
+                  .message = "the id is that of a request in flight"});
+      return false;
+    case LiveCalls::Admission::kTooFast:
+    case LiveCalls::Admission::kFull:
+      break;
+  }
+  const std::string tool = asked_tool(request);
+  const ReplyForm form = request.method == "tools/call" ? tool_reply_form(tool) : ReplyForm::kError;
+  send(denial_line(request.id, refuse(ReasonCode::kLimitExceeded, tool), form));
+  return false;
+}
+
+// How a denied `tools/call` of that name is answered.
+ReplyForm StdioGateway::tool_reply_form(std::string_view name) const {
+  const auto snapshot = parts_.policy.get();
+  const policy::Tool* tool = snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(name);
+  const auto live = tool == nullptr ? nullptr : live_tools_.find(*tool);
+  return live != nullptr && live->has_output_schema ? ReplyForm::kToolText
+                                                    : ReplyForm::kToolStructured;
 }
 
 void StdioGateway::call_tool(mcp::Request request) {
@@ -258,12 +303,10 @@ void StdioGateway::call_method(mcp::Request request) {
 void StdioGateway::start_call(Proposal proposal) {
   ReplyForm form = ReplyForm::kError;
   if (proposal.method == "tools/call") {
-    form = ReplyForm::kToolStructured;
+    form = tool_reply_form(proposal.tool);
     const auto snapshot = parts_.policy.get();
     const policy::Tool* tool =
         snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(proposal.tool);
-    const auto live = tool == nullptr ? nullptr : live_tools_.find(*tool);
-    if (live != nullptr && live->has_output_schema) form = ReplyForm::kToolText;
     // What the server offers under this name is not what the catalogue names: it is no such tool.
     // While a change is open the call waits for the new list; see `run_call`.
     const bool is_changing = tool != nullptr && listings_.is_ready(tool->upstream_server) &&
@@ -286,19 +329,15 @@ void StdioGateway::start_call(Proposal proposal) {
         {.id = proposal.id, .code = mcp::kInvalidParams, .message = token.error().message});
   }
   auto [admission, live_call] = calls_.admit(proposal.id, call.arguments_json.size());
-  if (admission == LiveCalls::Admission::kRepeated) {
-    // An answer under this id would be taken for the live call's.
-    refuse(ReasonCode::kInvalidRequest, proposal.tool);
-    return send_error({.id = std::nullopt,
-                       .code = mcp::kInvalidRequest,
-                       .message = "the id is that of a request in flight"});
+  bool is_taken = admission == LiveCalls::Admission::kAdmitted;
+  if (is_taken) {
+    is_taken = workers_.post([this, live = std::move(live_call), call = std::move(call),
+                              method = std::move(proposal.method), token = *token,
+                              form] { run_call(live, call, method, token, form); });
+    if (!is_taken) calls_.close(proposal.id);
   }
-  if (admission != LiveCalls::Admission::kAdmitted) {
-    return send(denial_line(proposal.id, refuse(ReasonCode::kLimitExceeded, proposal.tool), form));
-  }
-  workers_.post([this, live = std::move(live_call), call = std::move(call),
-                 method = std::move(proposal.method), token = *token,
-                 form] { run_call(live, call, method, token, form); });
+  if (is_taken) return;
+  send(denial_line(proposal.id, refuse(ReasonCode::kLimitExceeded, proposal.tool), form));
 }
 
 // Whether a call of `tool` may go to its server now: its hands are shaken and, for a tool, the list
@@ -325,7 +364,8 @@ bool StdioGateway::wait_until_offered(const access::ProposedCall& proposed, cons
 void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
                             const access::ProposedCall& proposed, const std::string& method,
                             const std::optional<mcp::RequestId>& progress_token, ReplyForm form) {
-  if (!wait_until_offered(proposed, *call)) {
+  // One that was to stop meanwhile is recorded as what it is: `invoke` does not enter the handler.
+  if (!wait_until_offered(proposed, *call) && !call->stop.stop_requested()) {
     std::string refused =
         denial_line(call->id, refuse(ReasonCode::kUnknownTool, proposed.tool), form);
     const bool is_owed = !call->is_cancelled;

@@ -55,7 +55,8 @@ class StdioGateway final : public UpstreamListener {
   StdioGateway(const StdioGateway&) = delete;
   StdioGateway& operator=(const StdioGateway&) = delete;
 
-  /// Starts the servers' processes in `directory`. Errors: the first that could not be started.
+  /// Starts the servers' processes in `directory`. Errors: the first that could not be started;
+  /// `unavailable` where there is no thread to write to the client.
   Status start(const std::vector<UpstreamSettings>& upstreams, const std::string& directory);
 
   /// Serves until `input_fd` ends or a signal comes, then until the calls in flight are recorded:
@@ -92,6 +93,8 @@ class StdioGateway final : public UpstreamListener {
   void take_answer(const mcp::RequestId& id, std::string_view member);
   void call_tool(mcp::Request request);
   void call_method(mcp::Request request);
+  bool admits_knock(const mcp::Request& request);
+  ReplyForm tool_reply_form(std::string_view tool) const;
   void start_call(Proposal proposal);
   void list_tools(const mcp::Request& request);
   void set_log_level(const mcp::Request& request);
@@ -156,6 +159,7 @@ class StdioGateway final : public UpstreamListener {
   std::shared_ptr<const ClientFacts> client_ REMIT_GUARDED_BY(mutex_);  // null until initialized
   std::set<std::pair<std::string, std::string>> subscriptions_ REMIT_GUARDED_BY(mutex_);
   Outbox outbox_;
+  AnswerBytes answers_{kMaxQueuedBytes};  // beside what the outbox holds
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   WorkerPool workers_;
 };

@@ -93,6 +93,9 @@ std::optional<std::size_t> parse_cursor(std::string_view cursor, std::uint64_t g
 
 Status StdioGateway::start(const std::vector<UpstreamSettings>& upstreams,
                            const std::string& directory) {
+  if (outbox_.is_broken()) {
+    return Error{ErrorCode::kUnavailable, "no thread can be started to write to the client"};
+  }
   for (const UpstreamSettings& settings : upstreams) {
     process::Command command{
         .arguments = settings.command,
@@ -106,7 +109,8 @@ Status StdioGateway::start(const std::vector<UpstreamSettings>& upstreams,
                     [&](const std::string& entry) { return entry.starts_with(name + "="); });
       command.environment.push_back(name + "=" + value);
     }
-    upstreams_.push_back(std::make_unique<Upstream>(settings.name, *this, parts_.notices));
+    upstreams_.push_back(
+        std::make_unique<Upstream>(settings.name, *this, parts_.notices, answers_));
     const Status started = upstreams_.back()->start(command);
     if (!started) return in_place("upstream " + settings.name, started.error());
   }
@@ -172,8 +176,8 @@ std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities) {
   // Guarded by `mutex_`; a slow server's handshake outlives this call.
   const auto round = std::make_shared<HandRound>(HandRound{.left = upstreams_.size()});
   for (const auto& upstream : upstreams_) {
-    workers_.post([this, round, capabilities, server = upstream.get()] {
-      const Status status = shake_hands(*server, capabilities);
+    const auto shake = [this, round, capabilities, server = upstream.get()](Status status) {
+      if (status) status = shake_hands(*server, capabilities);
       if (!status) {
         parts_.notices.say("server " + quoted(server->name()) +
                            " cannot be used: " + status.error().to_string());
@@ -187,7 +191,10 @@ std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities) {
         hand_shaken_.notify_all();
       }
       if (status && is_late) tell_changed_tools();
-    });
+    };
+    if (!workers_.post([shake] { shake({}); })) {
+      shake(Error{ErrorCode::kUnavailable, "no thread can be started for its handshake"});
+    }
   }
   if (!wait_for_hands(*round)) stop_.request_stop();
   const MutexLock lock(mutex_);

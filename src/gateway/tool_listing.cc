@@ -35,7 +35,8 @@ Result<json::Value> list_server_tools(const process::Command& server,
   constexpr int kStandardError = 2;
   const Notices notices(kStandardError);
   DeafListener listener;
-  Upstream upstream("server", listener, notices);
+  AnswerBytes answers(kMaxQueuedBytes);
+  Upstream upstream("server", listener, notices, answers);
   REMIT_TRY(upstream.start(server));
   REMIT_TRY(upstream.shake_hands(everything(), {}, patience));
   REMIT_TRY_ASSIGN(std::vector<json::Object> tools, upstream.list_tools(patience, {}));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gateway/peer_lines.h"
+#include "gateway/start_thread.h"
 #include "mcp/methods.h"
 
 namespace remit::gateway {
@@ -52,8 +53,9 @@ struct Upstream::Pending {
   Answer answer = {};
 };
 
-Upstream::Upstream(std::string name, UpstreamListener& listener, const Notices& notices)
-    : name_(std::move(name)), listener_(listener), notices_(notices) {}
+Upstream::Upstream(std::string name, UpstreamListener& listener, const Notices& notices,
+                   AnswerBytes& answers)
+    : name_(std::move(name)), listener_(listener), notices_(notices), answers_(answers) {}
 
 Upstream::~Upstream() {
   close(std::chrono::milliseconds{0});
@@ -65,8 +67,11 @@ Status Upstream::start(const process::Command& command) {
   wakeup_ = std::move(wakeup);
   child_ = std::move(child);
   outbox_ = std::make_unique<Outbox>(child_->input().get());
-  reader_ = std::thread([this] { read_lines(); });
-  return {};
+  if (!outbox_->is_broken()) reader_ = start_thread([this] { read_lines(); });
+  if (reader_.joinable()) return {};
+  outbox_.reset();
+  child_.reset();
+  return Error{ErrorCode::kUnavailable, "no thread can be started for it"};
 }
 
 bool Upstream::post(std::string line) {
@@ -185,32 +190,35 @@ Result<std::vector<json::Object>> Upstream::list_tools(std::chrono::milliseconds
   return Error{ErrorCode::kLimitExceeded, "tools/list: the server's list has no end"};
 }
 
-void Upstream::settle(const mcp::RequestId& id, Answer answer) {
+void Upstream::settle(const mcp::RequestId& id, Answer answer, std::size_t bytes) {
   const std::int64_t* number = id.if_number();
-  const auto method = number == nullptr ? std::nullopt : open_method(*number);
-  if (!method) {
+  const auto open = number == nullptr ? std::nullopt : find_open(*number);
+  if (!open) {
     // Late, twice, or never asked for. Late ones are to be expected after a cancellation.
     strays_.count(notices_, "server " + quoted(name_) + " answered a request that is not open");
     return;
   }
   if (answer.kind == AnswerKind::kResult) {
-    const Status shape = mcp::check_result(*method, answer.result);
+    const Status shape = mcp::check_result(open->method, answer.result);
     if (!shape) answer = {.kind = AnswerKind::kMalformed, .detail = shape.error().message};
   }
+  // The client is not held up by a list of tools, and a list not by the client.
+  if (open->is_call) answer.share = answers_.hold(bytes);
   const MutexLock lock(mutex_);
   const auto found = pending_.find(*number);
-  if (found == pending_.end()) return;  // given up in this moment
+  if (found == pending_.end()) return;  // given up meanwhile
   found->second->answer = std::move(answer);
   found->second->is_done = true;
   found->second->changed.notify_all();
 }
 
-// The method of a request that is waited for; only this thread settles one, so it stays so.
-std::optional<std::string> Upstream::open_method(std::int64_t id) const {
+// A request that is waited for; only this thread settles one, so it stays so.
+std::optional<Upstream::Open> Upstream::find_open(std::int64_t id) const {
   const MutexLock lock(mutex_);
   const auto found = pending_.find(id);
   if (found == pending_.end() || found->second->is_done) return std::nullopt;
-  return std::string(found->second->request.method);
+  const UpstreamRequest& request = found->second->request;
+  return Open{.method = std::string(request.method), .is_call = request.is_call};
 }
 
 // Something came that may have been an answer but has no id: it is, if only one is awaited.
@@ -250,11 +258,12 @@ void Upstream::take_line(std::string_view line) {
   faults_in_a_row_ = 0;
   auto& message = std::get<mcp::Message>(parsed);
   if (auto* result = std::get_if<mcp::ResultResponse>(&message)) {
-    settle(result->id, {.kind = AnswerKind::kResult, .result = std::move(result->result)});
+    settle(result->id, {.kind = AnswerKind::kResult, .result = std::move(result->result)},
+           line.size());
   } else if (auto* error = std::get_if<mcp::ErrorResponse>(&message)) {
     if (!error->id) return take_fault({.message = "an error without an id"});
     const mcp::RequestId id = *error->id;
-    settle(id, {.kind = AnswerKind::kError, .error = std::move(*error)});
+    settle(id, {.kind = AnswerKind::kError, .error = std::move(*error)}, line.size());
   } else if (auto* request = std::get_if<mcp::Request>(&message)) {
     listener_.on_request(*this, std::move(*request));
   } else {

@@ -14,6 +14,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "gateway/answer_bytes.h"
 #include "gateway/notices.h"
 #include "gateway/outbox.h"
 #include "json/value.h"
@@ -42,6 +43,7 @@ struct Answer {
   json::Object result = {};       ///< of kResult
   mcp::ErrorResponse error = {};  ///< of kError
   std::string detail = {};        ///< for the operator: what was wrong
+  AnswerBytes::Share share = {};  ///< of a call's: kept until the client has the answer
 };
 
 class UpstreamListener;
@@ -61,14 +63,17 @@ struct UpstreamRequest {
 /// A server as a process of ours. `start` it, shake hands, then ask. Thread-safe after `start`.
 class Upstream {
  public:
-  /// `listener` and `notices` outlive it.
-  Upstream(std::string name, UpstreamListener& listener, const Notices& notices);
+  /// `listener`, `notices` and `answers` outlive it. An answer to a call is not taken before
+  /// `answers` has room for it; until then nothing more is read from the server.
+  Upstream(std::string name, UpstreamListener& listener, const Notices& notices,
+           AnswerBytes& answers);
   /// Ends the process at once if `close` was not called.
   ~Upstream();
   Upstream(const Upstream&) = delete;
   Upstream& operator=(const Upstream&) = delete;
 
-  /// Starts the process and the thread that reads from it. Errors: as of process::Child::start.
+  /// Starts the process and the threads that read from it and write to it. Errors: as of
+  /// process::Child::start; `unavailable` without a thread, and then no process is left.
   Status start(const process::Command& command);
 
   /// Initializes the protocol, offering our newest revision and `capabilities`. Errors:
@@ -109,8 +114,13 @@ class Upstream {
   void read_lines();
   void take_line(std::string_view line);
   void take_fault(const mcp::MessageFault& fault);
-  void settle(const mcp::RequestId& id, Answer answer);
-  std::optional<std::string> open_method(std::int64_t id) const;
+  /// `bytes` is what the answer takes; one of our own making takes none.
+  void settle(const mcp::RequestId& id, Answer answer, std::size_t bytes = 0);
+  struct Open {
+    std::string method;
+    bool is_call = false;
+  };
+  std::optional<Open> find_open(std::int64_t id) const;
   void settle_only(Answer answer);
   void settle_all();
   void stop_waiting(const UpstreamRequest& request, std::string_view reason);
@@ -118,6 +128,7 @@ class Upstream {
   const std::string name_;
   UpstreamListener& listener_;
   const Notices& notices_;
+  AnswerBytes& answers_;
   std::optional<process::Child> child_;
   std::optional<process::Wakeup> wakeup_;
   std::unique_ptr<Outbox> outbox_;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "gateway/start_thread.h"
+
 namespace remit::gateway {
 
 void WorkerPool::close() {
@@ -21,7 +23,13 @@ bool WorkerPool::post(std::function<void()> job) {
   if (is_closing_) return false;
   jobs_.push_back(std::move(job));
   if (jobs_.size() > idle_ && threads_.size() < max_threads_) {
-    threads_.emplace_back([this] { work(); });
+    std::thread thread = start_thread([this] { work(); });
+    if (thread.joinable()) {
+      threads_.push_back(std::move(thread));
+    } else if (threads_.empty()) {
+      jobs_.pop_back();
+      return false;
+    }
   }
   changed_.notify_one();
   return true;

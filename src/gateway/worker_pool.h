@@ -20,7 +20,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// False once closed; the job is then dropped.
+  /// False once closed, or if there is no thread at all and the system gives none; the job is then
+  /// dropped. Where it gives no more, the job waits for one that is there.
   bool post(std::function<void()> job);
 
   /// Runs what was posted, then ends the threads. Idempotent; not from two threads at once.

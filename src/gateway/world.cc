@@ -80,6 +80,10 @@ void check_tool(const policy::Tool& tool, const Config& config, const World& wor
     add("names the upstream " + quoted(tool.upstream_server) + ", which " + config.file +
         " does not have");
   }
+  if (!tool.arguments && tool.open_arguments && !is_method_entry(tool.name)) {
+    add("takes any argument and pins no schema, so nobody would see that its server changed it; "
+        "name the schema as its arguments");
+  }
   for (const policy::ResourceReference& reference : tool.resources) {
     if (world.sources.contains(reference.type)) continue;
     add("names a resource of the type " + quoted(reference.type) + ", for which " + config.file +

@@ -44,7 +44,8 @@ struct WorldOutcome {
 /// evidence log, and publishes the policy into it. Nothing is written before everything else is
 /// known to be right. Problems beyond those of the parts: a tool without an upstream, or with one
 /// that the configuration does not have; a resource type without attributes; an `mcp:` entry that
-/// is no method of the protocol; a bundle without `route`.
+/// is no method of the protocol; a tool that takes any argument and pins no schema; a bundle
+/// without `route`.
 WorldOutcome assemble(const Config& config, const std::string& route, FileSystem& files,
                       const Clock& clock, Random& random);
 

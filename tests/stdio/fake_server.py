@@ -62,6 +62,8 @@ def tools():
 
 
 def list_tools(id, params):
+    if state.get("silent"):
+        return
     state["lists"] = state.get("lists", 0) + 1
     if "--late" in FLAGS and state["lists"] < 3:
         if state["lists"] == 1:  # the second has no answer until there is a third
@@ -179,6 +181,12 @@ def act(id, params):
         notify("notifications/message", {"level": "info", "data": "changed"})
         time.sleep(0.3)  # the list comes later than the client's next call
         answer(id, text("changed"))
+    elif do == "drift_in_silence":
+        state["silent"] = True  # the new list never comes
+        notify("notifications/tools/list_changed")
+        answer(id, text("changed"))
+    elif do == "large":
+        answer(id, text("x" * int(words["text"])))
     elif do == "drift":
         state["drifted"] = True
         notify("notifications/tools/list_changed")

@@ -10,6 +10,7 @@
 #include "gateway/tool_listing.h"
 #include "process/child.h"
 #include "tests/stdio/session.h"
+#include "tests/support/no_more_threads.h"
 
 namespace remit::testing {
 namespace {
@@ -385,6 +386,109 @@ TEST(SessionTest, NoToolIsCalledByItsOldDefinitionOnceItChanged) {
     EXPECT_EQ(line.find("by the old definition"), std::string::npos) << line;
   }
   EXPECT_EQ(counts(folder)["unknown_tool"], 1);
+}
+
+// REQ-BD-072. A call that waits for a new list when it is taken back, or when the session ends, was
+// not refused.
+TEST(SessionTest, ACallStoppedBeforeTheNewListIsCancelled) {
+  for (const bool is_taken_back : {true, false}) {
+    SCOPED_TRACE(is_taken_back);
+    const SessionFolder folder({});
+    Session session(folder, "run-1", {.drain = std::chrono::milliseconds{20}});
+    begin(session);
+    ASSERT_TRUE(session.send(act(1, "drift_in_silence")));
+    ASSERT_TRUE(session.receive());
+    ASSERT_TRUE(session.send(act(2, "echo", "never sent")));
+    if (is_taken_back) {
+      ASSERT_TRUE(session.send(
+          R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})"));
+    }
+    std::size_t answers = 0;
+    for (const std::string& line : session.finish()) {
+      if (line.find("\"id\":2") != std::string::npos) ++answers;
+    }
+    EXPECT_EQ(answers, is_taken_back ? 0U : 1U);
+    auto count = counts(folder);
+    EXPECT_EQ(count["unknown_tool"], 0);
+    EXPECT_EQ(count["executor.finish"], 2);
+    EXPECT_EQ(count["cancelled"], 1);
+    for (const std::string& line : folder.tap()) {
+      EXPECT_EQ(line.find("never sent"), std::string::npos) << line;
+    }
+  }
+}
+
+// REQ-BD-001. Whatever a request comes to, more of them than the rate allows are not looked at.
+TEST(SessionTest, EveryRecordedRefusalCostsItsPartOfTheRate) {
+  constexpr int kFlood = 50;
+  for (const char* rest : {R"("method":"no/such")", R"("method":"resources/templates/list")",
+                           R"("method":"tools/call","params":{"name":"mcp:resources/read"})",
+                           R"("method":"tools/call","params":{"name":"absent"})",
+                           R"("method":"tools/call","params":{"name":"unheard.of"})"}) {
+    SCOPED_TRACE(rest);
+    const SessionFolder folder({.limits = "calls_per_second: 1"});
+    Session session(folder);
+    begin(session);
+    const MonotonicTime before = SystemClock{}.monotonic_now();
+    std::string flood;
+    for (int id = 0; id < kFlood; ++id) {
+      flood += R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + "," + rest + "}\n";
+    }
+    ASSERT_TRUE(session.send_bytes(flood));
+    EXPECT_EQ(session.finish().size(), static_cast<std::size_t>(kFlood));
+    const Duration taken = SystemClock{}.monotonic_now() - before;
+    auto count = counts(folder);
+    EXPECT_GE(count["unknown_tool"], 1);
+    EXPECT_LE(count["unknown_tool"], 1 + taken / std::chrono::seconds{1});
+    EXPECT_EQ(count["unknown_tool"] + count["limit_exceeded"], kFlood);
+  }
+}
+
+// More than the outbox and the answers in flight hold together, for a client that reads late.
+TEST(SessionTest, AClientThatReadsLateGetsEveryLargeAnswer) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  constexpr int kCalls = 12;
+  constexpr std::size_t kBytes = 12'000'000;
+  static_assert(kCalls * kBytes > 2 * kMaxQueuedBytes);
+  for (int id = 0; id < kCalls; ++id) {
+    ASSERT_TRUE(session.send(act(id, "large", std::to_string(kBytes))));
+  }
+  for (int id = 0; id < kCalls; ++id) {
+    const auto answer = session.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_GT(answer->size(), kBytes);
+  }
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_EQ(counts(folder)["succeeded"], kCalls);
+}
+
+// A system that gives no more threads costs what needs one, not the session.
+TEST(SessionTest, OutlivesASystemWithoutThreads) {
+  const SessionFolder folder({});
+  Session session(folder);
+  ASSERT_TRUE(session.send(R"({"jsonrpc":"2.0","id":0,"method":"ping"})"));
+  ASSERT_TRUE(session.receive());  // its own threads are there
+  {
+    const NoMoreThreads scarce;
+    ASSERT_TRUE(session.send(kInitialize));
+    const auto answer = session.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_NE(answer->find("no server could be initialized"), std::string::npos) << *answer;
+  }
+  begin(session);
+  {
+    const NoMoreThreads scarce;  // the one that is there serves all
+    ASSERT_TRUE(session.send(act(1, "echo", "one")));
+    ASSERT_TRUE(session.send(act(2, "echo", "two")));
+    ASSERT_TRUE(session.receive());
+    ASSERT_TRUE(session.receive());
+  }
+  EXPECT_TRUE(session.finish().empty());
+  EXPECT_NE(session.notices().find("no thread can be started for its handshake"),
+            std::string::npos);
+  EXPECT_EQ(counts(folder)["succeeded"], 2);
 }
 
 TEST(SessionTest, OneServerOfTwoIsEnough) {

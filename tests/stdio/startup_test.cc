@@ -55,6 +55,13 @@ TEST(StartupTest, RefusesBadWorldsWithThePlace) {
        "the tool \"mcp:resources/write\" is no method of the protocol that can be governed"},
       {"bundle/catalogue.yaml", "upstream: {server: fake, tool: absent}, ", "",
        "the tool \"absent\" names no upstream"},
+      {"bundle/catalogue.yaml",
+       "effect: read, scopes: [act],\n     arguments: schemas/any.json}\n  - {name: "
+       "\"mcp:resources/r",
+       "effect: read, open_arguments: true}\n  - {name: \"mcp:resources/r",
+       "the tool \"absent\" takes any argument and pins no schema"},
+      {"remit.yaml", "fixture: {file: notes.yaml}",
+       "sqlite: {path: bundle/schemas, query: select 1}", "bundle/schemas is not a file"},
   };
   for (const BadWorld& test : cases) {
     const SessionFolder folder({});
