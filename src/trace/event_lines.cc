@@ -2,6 +2,7 @@
 #include "trace/event_lines.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace remit::trace {
 namespace {
@@ -119,8 +120,10 @@ void EventLines::close() {
 
 void EventLines::arrange() {
   std::erase_if(entries_, [](const Entry& entry) { return entry.size == 0; });
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const Entry& left, const Entry& right) { return left.place < right.place; });
+  // Those of one place stay in the order of writing.
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
+    return std::tie(left.place, left.begin) < std::tie(right.place, right.begin);
+  });
   text_.append(event::Decoder::kPadding, '\n');
 }
 
