@@ -1,32 +1,36 @@
-// The grader on one core, beside a plain loop on simdjson and a plain loop in Python, all three on
+// The grader on one and two threads, beside a plain loop on simdjson, DuckDB, jq and Python, all on
 // the same trace in one run.
 //
-// The plain loops do what a script does: look up a few fields by name and group by invocation. They
-// check no rule, no order and no field; the grader does all of that. Times are those of the
-// processor, so that other work on the machine counts little.
+// The peers do what a script does: look up a few fields by name and group by invocation. They check
+// no rule, no order and no field; the grader does all of that. Each runs in a process of its own,
+// so that its peak memory is its own. Peers that are not installed are said to be "not run".
+//
+//     grade_bench [MEGABYTES [VENV]]   200 megabytes of trace; with VENV, a directory, DuckDB is
+//                                      installed there by pip if it is not yet
 #include <simdjson.h>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
-
-#include <unistd.h>
 
 #include "event/event.h"
 #include "grading/grading.h"
-#include "process/child.h"
 
 namespace {
 
@@ -34,9 +38,9 @@ using remit::event::Event;
 using remit::event::EventKind;
 using remit::event::Field;
 
-constexpr std::size_t kTraceBytes = std::size_t{200} << 20U;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kInFlight = 64;  // invocations whose events are interleaved
-constexpr int kRounds = 5;
+constexpr int kRounds = 3;
 
 /// One call on its way: which event comes next.
 struct Call {
@@ -94,59 +98,44 @@ void append_event(const Call& call, std::int64_t seq, std::string& out) {
   remit::event::encode(event, out);
 }
 
-std::string make_trace(std::size_t& events) {
+/// Writes a trace of about `bytes` with kInFlight calls open at once; returns its events.
+std::size_t write_trace(const std::string& path, std::size_t bytes, std::size_t& written) {
+  std::ofstream file(path, std::ios::binary);
   std::string out;
-  out.reserve(kTraceBytes + 4096);
   std::vector<Call> active;
   std::size_t next = 0;
   std::uint64_t state = 1;
   std::int64_t seq = 0;
-  while (out.size() < kTraceBytes || !active.empty()) {
-    while (active.size() < kInFlight && out.size() < kTraceBytes) active.push_back({next++, 0});
+  written = 0;
+  while (written + out.size() < bytes || !active.empty()) {
+    while (active.size() < kInFlight && written + out.size() < bytes) active.push_back({next++, 0});
     state = state * 6364136223846793005U + 1442695040888963407U;
     const std::size_t at = (state >> 33U) % active.size();
     append_event(active[at], ++seq, out);
     ++active[at].step;
-    if (!is_over(active[at])) continue;
-    active[at] = active.back();
-    active.pop_back();
+    if (is_over(active[at])) {
+      active[at] = active.back();
+      active.pop_back();
+    }
+    if (out.size() < kPieceBytes) continue;
+    file << out;
+    written += out.size();
+    out.clear();
   }
-  events = static_cast<std::size_t>(seq);
-  return out;
+  file << out;
+  written += out.size();
+  return static_cast<std::size_t>(seq);
 }
 
-/// The trace as a file in memory, copied out by blocks as the kernel does.
-class MemoryFile final : public remit::ReadFile {
- public:
-  explicit MemoryFile(std::string_view text) : text_(text) {}
-  remit::Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min(out.size(), text_.size());
-    std::memcpy(out.data(), text_.data(), count);
-    text_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view text_;
-};
-
-std::size_t grade_memory(std::string_view text) {
-  remit::PosixFileSystem files;
-  remit::grading::Evidence evidence;
-  evidence.inputs.push_back(
-      remit::trace::Input::of_stream("trace", std::make_unique<MemoryFile>(text)));
-  const auto grade = remit::grading::grade(files, std::move(evidence), {});
-  if (!grade || grade->gate != remit::grading::Gate::kPassed) std::abort();
-  return grade->population.events;
-}
-
-std::size_t grade_file(const std::string& path) {
+bool grades(const std::string& path, unsigned threads, std::size_t events) {
   remit::PosixFileSystem files;
   remit::grading::Evidence evidence;
   evidence.inputs.push_back(remit::trace::Input::of_file(path));
-  const auto grade = remit::grading::grade(files, std::move(evidence), {});
-  if (!grade || grade->gate != remit::grading::Gate::kPassed) std::abort();
-  return grade->population.events;
+  remit::grading::Criteria criteria;
+  criteria.threads = threads;
+  const auto grade = remit::grading::grade(files, std::move(evidence), std::move(criteria));
+  return grade && grade->gate == remit::grading::Gate::kPassed &&
+         grade->population.events == events;
 }
 
 struct Tally {
@@ -154,47 +143,32 @@ struct Tally {
   std::uint32_t starts = 0;
 };
 
-std::size_t plain_loop(std::string_view text) {
+bool plain_loop(const std::string& path, std::size_t events) {
+  std::ifstream lines(path, std::ios::binary);
   simdjson::ondemand::parser parser;
   std::unordered_map<std::string, Tally> calls;
-  std::size_t events = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    auto document = parser.iterate(text.data(), end, text.size() + 64);
-    text.remove_prefix(end + 1);
+  std::string line;
+  for (; std::getline(lines, line); --events) {
+    line.reserve(line.size() + simdjson::SIMDJSON_PADDING);
+    auto document = parser.iterate(line);
     std::string_view kind, id, decision;
-    if (document["event"].get_string().get(kind) != simdjson::SUCCESS) std::abort();
-    if (document["invocation_id"].get_string().get(id) != simdjson::SUCCESS) std::abort();
+    if (document["event"].get_string().get(kind) != simdjson::SUCCESS) return false;
+    if (document["invocation_id"].get_string().get(id) != simdjson::SUCCESS) return false;
     Tally& call = calls[std::string(id)];
     if (kind == "authorization.decision") {
-      if (document["decision"].get_string().get(decision) != simdjson::SUCCESS) std::abort();
+      if (document["decision"].get_string().get(decision) != simdjson::SUCCESS) return false;
       call.allowed = decision == "allow";
     } else if (kind == "executor.start") {
       ++call.starts;
     }
-    ++events;
   }
-  const bool is_clean = std::all_of(calls.begin(), calls.end(), [](const auto& one) {
-    return one.second.starts == (one.second.allowed ? 1U : 0U);
-  });
-  return is_clean ? events : 0;
-}
-
-template <class Run>
-double best_cpu_seconds(Run run, std::size_t events) {
-  double best = 1e9;
-  for (int round = 0; round < kRounds; ++round) {
-    const std::clock_t start = std::clock();
-    if (run() != events) std::abort();
-    const auto took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    best = std::min(best, took);
-  }
-  return best;
+  return events == 0 && std::all_of(calls.begin(), calls.end(), [](const auto& one) {
+           return one.second.starts == (one.second.allowed ? 1U : 0U);
+         });
 }
 
 constexpr const char* kPython = R"(
-import json, sys, time
-begin = time.process_time()
+import json, sys
 calls = {}
 with open(sys.argv[1], 'rb') as lines:
     for line in lines:
@@ -205,55 +179,129 @@ with open(sys.argv[1], 'rb') as lines:
         elif event['event'] == 'executor.start':
             call[1] += 1
 assert all(starts == int(allowed) for allowed, starts in calls.values())
-print(time.process_time() - begin)
 )";
 
-/// Seconds that Python says it took; nothing where there is no Python.
-std::optional<double> python_seconds(const std::string& path) {
-  auto child = remit::process::Child::start(
-      {{"python3", "-c", kPython, path}, remit::process::pick_environment({"PATH"})});
-  if (!child) return std::nullopt;
-  std::string out;
-  char buffer[256];
-  for (ssize_t count; (count = ::read(child->output().get(), buffer, sizeof buffer)) > 0;) {
-    out.append(buffer, static_cast<std::size_t>(count));
-  }
-  double seconds = 0;
-  const auto parsed = std::from_chars(out.data(), out.data() + out.size(), seconds);
-  return parsed.ec == std::errc{} ? std::optional(seconds) : std::nullopt;
+constexpr const char* kDuckDb = R"(
+import duckdb, sys
+duckdb.execute('set threads = 1')
+wrong = duckdb.execute("""
+    select count(*) from (
+        select invocation_id, bool_or(decision = 'allow') as allowed,
+               count(*) filter (event = 'executor.start') as starts
+        from read_json(?, format = 'newline_delimited',
+                       columns = {event: 'varchar', invocation_id: 'varchar', decision: 'varchar'})
+        group by invocation_id)
+    where starts != case when allowed then 1 else 0 end""", [sys.argv[1]]).fetchone()[0]
+assert wrong == 0
+)";
+
+constexpr const char* kJq =
+    "reduce inputs as $e ({}; if $e.event == \"executor.start\" then .[$e.invocation_id] += 1 "
+    "elif $e.decision == \"allow\" then .[$e.invocation_id] -= 1 else . end) | "
+    "map(select(. != 0)) | length";
+
+struct Measured {
+  double wall_s = 0;
+  double processor_s = 0;
+  double peak_mb = 0;
+};
+
+/// Runs `run` in a process of its own; nothing if it exits with anything but 0.
+template <class Run>
+std::optional<Measured> measure(Run run) {
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(run());
+  int status = 0;
+  rusage used{};
+  if (child < 0 || ::wait4(child, &status, 0, &used) != child || status != 0) return std::nullopt;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  Measured out;
+  out.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.processor_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+  out.peak_mb = static_cast<double>(used.ru_maxrss) / 1024;
+  return out;
 }
 
-void print_row(const char* what, double seconds, std::size_t bytes, std::size_t events,
-               double baseline) {
-  std::printf("%-34s %7.3f GB/s %7.2f M events/s %7.2f x plain loop\n", what,
-              static_cast<double>(bytes) / seconds / 1e9,
-              static_cast<double>(events) / seconds / 1e6, baseline / seconds);
+/// The round that took the least processor time.
+template <class Run>
+std::optional<Measured> best_of(int rounds, Run run) {
+  std::optional<Measured> best;
+  for (int round = 0; round < rounds; ++round) {
+    const std::optional<Measured> one = measure(run);
+    if (one && (!best || one->processor_s < best->processor_s)) best = one;
+  }
+  return best;
+}
+
+/// In a process of its own: what it prints is not shown.
+int become(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  ::execvp(arguments[0], arguments.data());
+  return 127;
+}
+
+struct Size {
+  std::size_t bytes = 0;
+  std::size_t events = 0;
+};
+
+void print_row(const char* what, const std::optional<Measured>& took, const Size& size,
+               double plain_s) {
+  if (!took) {
+    std::printf("%-28s not run\n", what);
+    return;
+  }
+  std::printf("%-28s %7.3f %7.2f %7.3f %7.2f %8.0f %7.2f\n", what,
+              static_cast<double>(size.bytes) / took->processor_s / 1e9,
+              static_cast<double>(size.events) / took->processor_s / 1e6,
+              static_cast<double>(size.bytes) / took->wall_s / 1e9, took->processor_s,
+              took->peak_mb, plain_s / took->processor_s);
 }
 
 }  // namespace
 
-int main() {
-  std::size_t events = 0;
-  std::string text = make_trace(events);
-  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("remit-grade-bench-" + std::to_string(::getpid()));
-  std::ofstream(path, std::ios::binary) << text;
-  std::printf("%zu events, %zu bytes, %.0f bytes an event, one core, processor time, best of %d\n",
-              events, text.size(), static_cast<double>(text.size()) / static_cast<double>(events),
-              kRounds);
-  const double plain = best_cpu_seconds([&] { return plain_loop(text); }, events);
-  const double memory = best_cpu_seconds([&] { return grade_memory(text); }, events);
-  const double file = best_cpu_seconds([&] { return grade_file(path.string()); }, events);
-  const std::optional<double> python = python_seconds(path.string());
-  std::filesystem::remove(path);
-  print_row("remit grade, from memory", memory, text.size(), events, plain);
-  print_row("remit grade, from a cached file", file, text.size(), events, plain);
-  print_row("plain loop, simdjson by name", plain, text.size(), events, plain);
-  if (python) {
-    print_row("plain loop, Python json", *python, text.size(), events, plain);
-  } else {
-    std::printf("plain loop, Python json: not run, no python3\n");
+int main(int count, char** words) {
+  const std::size_t megabytes = count > 1 ? std::strtoull(words[1], nullptr, 10) : 200;
+  const std::string python = count > 2 ? std::string(words[2]) + "/bin/python" : "python3";
+  if (count > 2 && !measure([&] { return become({python, "-c", "import duckdb"}); })) {
+    measure([&] { return become({"python3", "-m", "venv", words[2]}); });
+    measure([&] { return become({python, "-m", "pip", "install", "duckdb"}); });
   }
-  return 0;
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("remit-grade-bench-" + std::to_string(::getpid()) + ".jsonl"))
+                               .string();
+  Size size;
+  size.events = write_trace(path, megabytes << 20U, size.bytes);
+  std::printf("%zu events, %zu bytes, %.0f bytes an event, %zu calls open at once\n", size.events,
+              size.bytes, static_cast<double>(size.bytes) / static_cast<double>(size.events),
+              kInFlight);
+  std::printf("%-28s %7s %7s %7s %7s %8s %7s\n", "", "GB/cpu", "M ev/cpu", "GB/s", "cpu s",
+              "peak MB", "x plain");
+  const auto graded = [&](unsigned threads) {
+    return best_of(kRounds, [&] { return grades(path, threads, size.events) ? 0 : 1; });
+  };
+  const auto plain = best_of(kRounds, [&] { return plain_loop(path, size.events) ? 0 : 1; });
+  const double plain_s = plain ? plain->processor_s : 0;
+  const auto one = graded(1);
+  const auto two = graded(2);
+  print_row("remit grade, one thread", one, size, plain_s);
+  print_row("remit grade, two threads", two, size, plain_s);
+  print_row("plain loop, simdjson", plain, size, plain_s);
+  print_row("DuckDB, one thread", measure([&] { return become({python, "-c", kDuckDb, path}); }),
+            size, plain_s);
+  print_row("jq", measure([&] { return become({"jq", "-n", kJq, path}); }), size, plain_s);
+  print_row("plain loop, Python json",
+            measure([&] { return become({"python3", "-c", kPython, path}); }), size, plain_s);
+  if (one && two)
+    std::printf("two threads: %.2f times one, by the clock\n", one->wall_s / two->wall_s);
+  std::filesystem::remove(path);
+  return one && two && plain ? 0 : 1;
 }

@@ -492,6 +492,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
     return std::tie(evidence.inputs[left].name, left) <
            std::tie(evidence.inputs[right].name, right);
   });
+  const unsigned threads = criteria.threads;
   const std::shared_ptr<const redaction::Redaction> redaction = criteria.redaction;
   std::optional<redaction::Inspector> inspector;
   if (redaction != nullptr) {
@@ -512,7 +513,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   event::Decoder decoder;
   for (const std::size_t index : order) {
     const trace::Input& input = evidence.inputs[index];
-    trace::EventReader reader(files, input, decoder, on_document);
+    trace::EventReader reader(files, input, decoder, on_document, threads);
     trace::Item item = trace::Item::kSource;
     while (item != trace::Item::kEnd) {
       REMIT_TRY_ASSIGN(item, reader.next());

@@ -53,6 +53,8 @@ struct Criteria {
   std::size_t memory_bytes = kGraderMemoryBytes;
   /// Where that file may be: the first of them that takes it.
   std::vector<std::string> scratch_directories = {"/var/tmp", "/tmp"};
+  /// Threads that decode lines, the caller among them. Every number gives the same grade.
+  unsigned threads = 1;
 };
 
 /// Judges events as they come. Memory is bounded by `Criteria::memory_bytes`, what is known of

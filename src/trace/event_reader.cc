@@ -14,15 +14,7 @@
 
 namespace remit::trace {
 
-static_assert(LineSplitter::kPadding >= event::Decoder::kPadding);
-
 namespace {
-
-bool is_blank(std::string_view text) {
-  return text.empty() || (text.front() != '{' && std::all_of(text.begin(), text.end(), [](char c) {
-                            return c == ' ' || c == '\t' || c == '\r';
-                          }));
-}
 
 constexpr std::string_view kRequestsOnly = "a record of requests only";
 
@@ -88,8 +80,12 @@ Result<std::size_t> DescriptorFile::read(std::span<std::byte> out) {
 }
 
 EventReader::EventReader(FileSystem& files, const Input& input, event::Decoder& decoder,
-                         OnDocument on_document)
-    : files_(files), input_(input), decoder_(decoder), on_document_(std::move(on_document)) {}
+                         OnDocument on_document, unsigned threads)
+    : files_(files),
+      input_(input),
+      decoder_(decoder),
+      on_document_(std::move(on_document)),
+      threads_(threads) {}
 
 Result<Item> EventReader::next() {
   if (source_.empty()) return open_next();
@@ -116,6 +112,7 @@ Result<Item> EventReader::open_next() {
 
 Status EventReader::begin_file(ReadFile& file) {
   lines_.reset();
+  current_ = &event_;
   documents_.reset();
   translator_.reset();
   peeked_.reset();
@@ -126,7 +123,7 @@ Status EventReader::begin_file(ReadFile& file) {
     REMIT_TRY_ASSIGN(form, peeked_->recognise());
   }
   if (form == Form::kJsonLines) {
-    lines_.emplace(*peeked_, decoder_.max_line_bytes);
+    lines_.emplace(*peeked_, decoder_.max_line_bytes, threads_);
     return {};
   }
   REMIT_TRY_ASSIGN(const Layout layout, peeked_->layout());
@@ -145,28 +142,27 @@ Result<Item> EventReader::read_item() {
 }
 
 Result<Item> EventReader::read_line() {
-  do {
-    REMIT_TRY_ASSIGN(const bool found, lines_->next(split_));
-    if (!found) return Item::kEnd;
-  } while (split_.end != LineEnd::kTooLong && is_blank(split_.text));
-  line_ = {split_.text, split_.offset, split_.number};
-  if (split_.end == LineEnd::kTooLong) {
+  REMIT_TRY_ASSIGN(DecodedLine* const found, lines_->next());
+  if (found == nullptr) return Item::kEnd;
+  line_ = {found->line.text, found->line.offset, found->line.number};
+  if (found->line.end == LineEnd::kTooLong) {
     return malformed({ErrorCode::kLimitExceeded,
                       fmt::format("the line is longer than {} bytes", decoder_.max_line_bytes)},
                      line_.offset);
   }
   const bool may_be_torn = input_.torn_tail == TornTail::kLoss;
-  Status decoded = decoder_.decode(line_.text, event_);
-  if (decoded) {
-    if (may_be_torn && writer_ != event_.text(event::Field::kWriter)) {
-      writer_ = event_.text(event::Field::kWriter);
+  if (!found->error) {
+    current_ = &found->event;
+    if (may_be_torn && writer_ != current_->text(event::Field::kWriter)) {
+      writer_ = current_->text(event::Field::kWriter);
     }
     return Item::kEvent;
   }
-  if (may_be_torn && is_last_ && split_.end == LineEnd::kTorn)
+  if (may_be_torn && is_last_ && found->line.end == LineEnd::kTorn) {
     return lost("cut last line", writer_);
-  const std::uint64_t place = place_in_line(decoded.error().where);
-  return malformed(std::move(decoded).error(), line_.offset + place);
+  }
+  const std::uint64_t place = place_in_line(found->error->where);
+  return malformed(std::move(*found->error), line_.offset + place);
 }
 
 Item EventReader::malformed(Error error, std::uint64_t offset) {
@@ -177,6 +173,7 @@ Item EventReader::malformed(Error error, std::uint64_t offset) {
 }
 
 Item EventReader::lost(std::string_view cause, std::string_view writer) {
+  current_ = &event_;
   event_.clear();
   event_.kind = event::EventKind::kEvidenceLost;
   event_.set(event::Field::kEvents, -1);

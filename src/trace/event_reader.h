@@ -16,6 +16,7 @@
 #include "base/line_splitter.h"
 #include "base/result.h"
 #include "event/event.h"
+#include "trace/decoded_lines.h"
 #include "trace/documents.h"
 #include "trace/event_lines.h"
 #include "trace/form.h"
@@ -79,9 +80,10 @@ class EventReader {
   /// Sees each document of a form that is translated, as it was written, before its events come.
   using OnDocument = std::function<void(const Document&)>;
 
-  /// The first three outlive the reader. The input's stream is read and left at its end.
+  /// The first three outlive the reader. The input's stream is read and left at its end. Lines are
+  /// decoded by up to `threads` threads, the caller among them; all else is the caller's.
   EventReader(FileSystem& files, const Input& input, event::Decoder& decoder,
-              OnDocument on_document = {});
+              OnDocument on_document = {}, unsigned threads = 1);
 
   /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening,
   /// reading and unpacking, with the file's name.
@@ -95,7 +97,7 @@ class EventReader {
   /// The file that is being read; after `kSource`.
   [[nodiscard]] const std::string& source() const { return source_; }
   /// The event, valid until the next call; after `kEvent`.
-  [[nodiscard]] const event::Event& event() const { return event_; }
+  [[nodiscard]] const event::Event& event() const { return *current_; }
   /// The line of the event or of the mistake.
   [[nodiscard]] const Line& line() const { return line_; }
   /// What is wrong with the line; after `kMalformed`.
@@ -119,12 +121,13 @@ class EventReader {
   const Input& input_;
   event::Decoder& decoder_;
   OnDocument on_document_;
+  unsigned threads_;
   std::size_t opened_ = 0;  ///< of the stream and the paths
   std::string source_;
   std::unique_ptr<ReadFile> file_;  ///< null while the stream is read
   std::optional<Unpacker> text_;
   std::optional<PeekedFile> peeked_;
-  std::optional<LineSplitter> lines_;        ///< of JSON Lines
+  std::optional<DecodedLines> lines_;        ///< of JSON Lines
   std::optional<DocumentReader> documents_;  ///< of any other form
   std::unique_ptr<Translator> translator_;   ///< of the same
   Document document_;
@@ -136,8 +139,8 @@ class EventReader {
   std::uint64_t files_of_requests_ = 0;
   bool is_last_ = false;  ///< no file follows the current one
   std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
-  event::Event event_;
-  SplitLine split_;
+  event::Event event_;    ///< of what is translated or lost
+  const event::Event* current_ = &event_;
   Line line_;
   Error error_;
   std::uint64_t error_offset_ = 0;

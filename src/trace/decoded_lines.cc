@@ -1,0 +1,253 @@
+// Blocks of lines, read by one thread and decoded by several.
+#include "trace/decoded_lines.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace remit::trace {
+namespace {
+
+bool is_blank(std::string_view text) {
+  return text.empty() || (text.front() != '{' && std::all_of(text.begin(), text.end(), [](char c) {
+                            return c == ' ' || c == '\t' || c == '\r';
+                          }));
+}
+
+// Gives texts that the decoder had to unescape, and so stand in its memory, a place of their own.
+void adopt_texts(std::string_view line, event::Event& event, std::deque<std::string>& texts) {
+  const auto is_elsewhere = [&](std::string_view text) {
+    return !text.empty() && (text.data() < line.data() || text.data() >= line.data() + line.size());
+  };
+  for (std::size_t i = 0; i < event::kTextFieldCount; ++i) {
+    const auto field = static_cast<event::Field>(i);
+    const std::string_view text = event.text(field);
+    if (is_elsewhere(text)) event.set(field, std::string_view(texts.emplace_back(text)));
+  }
+  for (auto* list : {&event.further_resources, &event.determining_policies}) {
+    for (std::string_view& text : *list) {
+      if (is_elsewhere(text)) text = texts.emplace_back(text);
+    }
+  }
+}
+
+}  // namespace
+
+DecodedLines::DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads)
+    : file_(file), max_line_bytes_(max_line_bytes), threads_(std::max(threads, 1U)) {
+  decoder_.max_line_bytes = max_line_bytes;
+}
+
+DecodedLines::~DecodedLines() {
+  {
+    const MutexLock lock(mutex_);
+    is_over_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+Result<DecodedLine*> DecodedLines::next() {
+  for (;;) {
+    if (front_ != nullptr) {
+      if (taken_ < front_->count) {
+        DecodedLine& out = front_->lines[taken_++];
+        out.line.number += number_;
+        return &out;
+      }
+      number_ += front_->numbered;
+      taken_ = 0;
+      if (front_->at < front_->size) {
+        decode(*front_, decoder_);
+        continue;
+      }
+      spare_.push_back(std::move(front_));
+    }
+    REMIT_TRY_ASSIGN(front_, next_block());
+    if (front_ == nullptr) return nullptr;
+    if (threads_ > 1 && !is_short_) fill(2 * std::size_t{threads_});
+  }
+}
+
+// The next block, decoded; null after the last. What was read before reading broke comes first.
+Result<std::unique_ptr<DecodedLines::Block>> DecodedLines::next_block() {
+  bool is_empty = false;
+  {
+    const MutexLock lock(mutex_);
+    is_empty = blocks_.empty();
+  }
+  if (is_empty) fill(1);
+  for (;;) {
+    Block* mine = nullptr;
+    {
+      const MutexLock lock(mutex_);
+      if (blocks_.empty()) break;
+      while (blocks_.front()->stage != Stage::kDone && (mine = take_waiting()) == nullptr) {
+        changed_.wait(mutex_);
+      }
+      if (mine == nullptr) {
+        std::unique_ptr<Block> out = std::move(blocks_.front());
+        blocks_.pop_front();
+        return out;
+      }
+    }
+    decode(*mine, decoder_);
+    const MutexLock lock(mutex_);
+    mine->stage = Stage::kDone;
+  }
+  if (broken_) return *broken_;
+  return nullptr;
+}
+
+// Reads until `wanted` blocks wait or are being decoded, or reading may have to wait.
+void DecodedLines::fill(std::size_t wanted) {
+  std::size_t ready = 0;
+  {
+    const MutexLock lock(mutex_);
+    ready = blocks_.size();
+  }
+  while (ready < wanted && !at_end_ && !broken_) {
+    std::unique_ptr<Block> block = std::make_unique<Block>();
+    if (!spare_.empty()) {
+      block = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    Result<bool> found = read(*block);
+    if (!found) broken_ = std::move(found).error();
+    if (!found || !*found) return;
+    block->stage = Stage::kWaiting;
+    {
+      const MutexLock lock(mutex_);
+      blocks_.push_back(std::move(block));
+      ready = blocks_.size();
+    }
+    if (ready > 1 && workers_.empty()) {
+      for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this] { work(); });
+    }
+    changed_.notify_one();
+    if (is_short_) return;
+  }
+}
+
+// Reads what was carried over and on, up to the last end of a line; false at the end of the file.
+Result<bool> DecodedLines::read(Block& block) {
+  block.at = block.count = block.numbered = block.size = 0;
+  block.offset = offset_;
+  const std::string carried = std::exchange(carried_, {});
+  make_room(block, carried.size() + kBlockBytes);
+  std::memcpy(block.bytes.get(), carried.data(), carried.size());
+  block.size = carried.size();
+  for (;;) {
+    make_room(block, block.size + kBlockBytes);
+    char* const from = block.bytes.get() + block.size;
+    REMIT_TRY_ASSIGN(const std::size_t count,
+                     file_.read(std::as_writable_bytes(std::span{from, kBlockBytes})));
+    is_short_ = count < kBlockBytes;
+    at_end_ = count == 0;
+    if (at_end_) break;
+    block.size += count;
+    const std::size_t newline = std::string_view(from, count).rfind('\n');
+    if (newline != std::string_view::npos) {
+      carried_.assign(from + newline + 1, count - newline - 1);
+      block.size -= carried_.size();
+      break;
+    }
+    if (block.size <= max_line_bytes_) continue;
+    offset_ += block.size;
+    REMIT_TRY(skip_rest_of_line());
+    return true;
+  }
+  offset_ += block.size;
+  return block.size > 0;
+}
+
+void DecodedLines::make_room(Block& block, std::size_t bytes) {
+  if (bytes <= block.capacity) return;
+  const std::size_t capacity = std::max(bytes, 2 * block.capacity);
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity + event::Decoder::kPadding);
+  if (block.size > 0) std::memcpy(larger.get(), block.bytes.get(), block.size);
+  block.bytes = std::move(larger);
+  block.capacity = capacity;
+}
+
+// Behind the beginning of a line over the limit: passes over the rest.
+Status DecodedLines::skip_rest_of_line() {
+  std::string piece(kBlockBytes, '\0');
+  for (;;) {
+    REMIT_TRY_ASSIGN(const std::size_t count, file_.read(std::as_writable_bytes(std::span{piece})));
+    at_end_ = count == 0;
+    if (at_end_) return {};
+    const std::size_t newline = std::string_view(piece.data(), count).find('\n');
+    if (newline == std::string_view::npos) {
+      offset_ += count;
+      continue;
+    }
+    offset_ += newline + 1;
+    carried_.assign(piece.data() + newline + 1, count - newline - 1);
+    return {};
+  }
+}
+
+void DecodedLines::decode(Block& block, event::Decoder& decoder) const {
+  block.count = block.numbered = 0;
+  block.texts.clear();
+  while (block.at < block.size && block.count < kLinesAtOnce) {
+    const char* const from = block.bytes.get() + block.at;
+    const std::size_t left = block.size - block.at;
+    const auto* const newline = static_cast<const char*>(std::memchr(from, '\n', left));
+    const std::size_t length = newline != nullptr ? static_cast<std::size_t>(newline - from) : left;
+    const std::uint64_t offset = block.offset + block.at;
+    block.at += length + (newline != nullptr ? 1 : 0);
+    ++block.numbered;
+    const std::string_view text(from, length);
+    const bool is_too_long = length > max_line_bytes_;
+    if (!is_too_long && is_blank(text)) continue;
+    if (block.lines.size() == block.count) block.lines.emplace_back();
+    DecodedLine& out = block.lines[block.count++];
+    out.line = {text, offset, block.numbered,
+                newline != nullptr ? LineEnd::kWhole : LineEnd::kTorn};
+    out.error.reset();
+    if (is_too_long) {
+      out.line.end = LineEnd::kTooLong;
+      out.line.text = text.substr(0, max_line_bytes_);
+      continue;
+    }
+    Status decoded = decoder.decode(text, out.event);
+    if (!decoded) {
+      out.error = std::move(decoded).error();
+    } else if (std::memchr(from, '\\', length) != nullptr) {
+      adopt_texts(text, out.event, block.texts);
+    }
+  }
+}
+
+DecodedLines::Block* DecodedLines::take_waiting() {
+  for (const std::unique_ptr<Block>& block : blocks_) {
+    if (block->stage != Stage::kWaiting) continue;
+    block->stage = Stage::kBusy;
+    return block.get();
+  }
+  return nullptr;
+}
+
+void DecodedLines::work() {
+  event::Decoder decoder;
+  decoder.max_line_bytes = max_line_bytes_;
+  Block* done = nullptr;
+  for (;;) {
+    Block* block = nullptr;
+    {
+      const MutexLock lock(mutex_);
+      if (done != nullptr) done->stage = Stage::kDone;
+      if (done != nullptr) changed_.notify_all();
+      while (!is_over_ && (block = take_waiting()) == nullptr) changed_.wait(mutex_);
+      if (is_over_) return;
+    }
+    decode(*block, decoder);
+    done = block;
+  }
+}
+
+}  // namespace remit::trace

@@ -1,0 +1,95 @@
+// Lines of events decoded ahead, by as many threads as there are to do it, and given out in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/line_splitter.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "event/event.h"
+
+namespace remit::trace {
+
+/// A line and what the decoder made of it.
+struct DecodedLine {
+  SplitLine line;
+  event::Event event;          ///< if there is no error
+  std::optional<Error> error;  ///< of the decoder; none for a line over the limit
+};
+
+/// Reads a file by blocks of whole lines. The caller reads and takes; blocks that wait are decoded
+/// by threads that do nothing else, and by the caller where it would wait. So nothing is ever
+/// blocked by a file but the caller, and what is given out does not depend on the number of
+/// threads. Blank lines are passed over. Memory: a few blocks and their events for each thread, and
+/// the longest line. Only one thread may use it.
+class DecodedLines {
+ public:
+  /// `file` outlives this. `threads` counts the caller; the others begin with the second block.
+  DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads);
+  ~DecodedLines();
+  DecodedLines(const DecodedLines&) = delete;
+  DecodedLines& operator=(const DecodedLines&) = delete;
+
+  /// The next line, valid until the next call; null after the last. Errors: those of reading.
+  Result<DecodedLine*> next();
+
+  static constexpr std::size_t kBlockBytes = std::size_t{128} * 1024;
+
+ private:
+  /// Lines decoded of a block before they are taken; a block of many short lines is decoded in
+  /// several goes.
+  static constexpr std::size_t kLinesAtOnce = 1024;
+
+  enum class Stage : std::uint8_t { kWaiting, kBusy, kDone };
+  struct Block {
+    std::unique_ptr<char[]> bytes;
+    std::size_t capacity = 0;
+    std::size_t size = 0;
+    std::size_t at = 0;              ///< up to where it is decoded
+    std::uint64_t offset = 0;        ///< of its first byte in the file
+    std::vector<DecodedLine> lines;  ///< reused; the first `count` are meant
+    std::size_t count = 0;
+    std::size_t numbered = 0;       ///< lines up to `at`, blank ones too
+    std::deque<std::string> texts;  ///< that stand in no line: unescaped ones
+    Stage stage = Stage::kWaiting;
+  };
+
+  Result<std::unique_ptr<Block>> next_block();
+  void fill(std::size_t wanted);
+  Result<bool> read(Block& block);
+  static void make_room(Block& block, std::size_t bytes);
+  Status skip_rest_of_line();
+  void decode(Block& block, event::Decoder& decoder) const;
+  Block* take_waiting() REMIT_REQUIRES(mutex_);
+  void work();
+
+  ReadFile& file_;
+  std::size_t max_line_bytes_;
+  unsigned threads_;
+  event::Decoder decoder_;
+  std::string carried_;          // the beginning of a line whose end was not read yet
+  std::uint64_t offset_ = 0;     // of what comes behind the blocks
+  std::uint64_t number_ = 0;     // of lines before the front block's current go
+  bool at_end_ = false;          // of the file
+  bool is_short_ = false;        // the last read gave less than asked for: the next may wait
+  std::optional<Error> broken_;  // told once what was read before was taken
+  std::vector<std::unique_ptr<Block>> spare_;
+  std::unique_ptr<Block> front_;  // the block whose lines are given out
+  std::size_t taken_ = 0;         // of its lines
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::unique_ptr<Block>> blocks_ REMIT_GUARDED_BY(mutex_);  // in the order of the file
+  bool is_over_ REMIT_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace remit::trace
