@@ -130,13 +130,17 @@ std::vector<CaseDraft::Thing> CaseDraft::things(const std::vector<const Call*>& 
     }
   }
   if (section != Section::kPolicy) return out;
-  const auto place = [&](const Thing& thing) {  // those never published stand last
-    return std::find(published_.begin(), published_.end(), thing.name);
-  };
-  std::stable_sort(out.begin(), out.end(), [&](const Thing& left, const Thing& right) {
-    return place(left) < place(right);
-  });
-  return out;
+  std::vector<Thing> in_order;  // of publication; those never published stand last
+  for (const std::string& version : published_) {
+    const auto found = index.find(version);
+    if (found != index.end()) in_order.push_back(std::move(out[found->second]));
+  }
+  for (Thing& thing : out) {
+    const bool is_published =
+        std::find(published_.begin(), published_.end(), thing.name) != published_.end();
+    if (!thing.name.empty() && !is_published) in_order.push_back(std::move(thing));
+  }
+  return in_order;
 }
 
 /// Writes the file, section by section.
