@@ -28,6 +28,7 @@ void JsonCursor::start(std::string_view text) {
   quote_count_ = 0;
   window_ = 0;
   has_controls_ = false;
+  invalid_at_ = text_.npos;
   fault_ = "";
   fault_at_ = 0;
 }
@@ -39,7 +40,7 @@ bool JsonCursor::fail(std::size_t at, const char* what) {
 }
 
 // Looks for marks in the next window; one that was found and not used is kept. False at the end of
-// the text, and where the text is not UTF-8.
+// the text.
 bool JsonCursor::find_quotes() {
   if (scanned_ == text_.size()) return fail(text_.size(), "");
   std::size_t end = std::min(scanned_ + kWindowBytes, text_.size());
@@ -57,10 +58,9 @@ bool JsonCursor::find_quotes() {
   window_ = scanned_;
   const std::string_view window = text_.substr(scanned_, size);
   const event::QuoteScan scan = find_quotes_(window, quotes_.data() + kept);
-  if (!scan.is_ascii) {
-    if (const auto invalid = first_invalid_utf8(window)) {
-      return fail(scanned_ + *invalid, "invalid UTF-8");
-    }
+  if (!scan.is_ascii && invalid_at_ == text_.npos) {
+    // Told when the cursor comes there: what stands in front of it can be read.
+    if (const auto invalid = first_invalid_utf8(window)) invalid_at_ = scanned_ + *invalid;
   }
   has_controls_ = has_controls_ || scan.has_controls;
   next_quote_ = 0;
@@ -87,6 +87,7 @@ bool JsonCursor::string(std::string_view& raw) {
   next_quote_ += 2;
   // Offsets are taken modulo 2^32: a mark in front of the window has a negative one.
   const std::size_t end = static_cast<std::uint32_t>(window_ + close);
+  if (end > invalid_at_) return fail(invalid_at_, "invalid UTF-8");
   if (has_controls_) {
     const std::size_t control = control_in(begin, end);
     if (control < end) return fail(control, "a control character in a string");

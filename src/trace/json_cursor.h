@@ -110,6 +110,7 @@ class JsonCursor {
   std::size_t quote_count_ = 0;
   std::size_t window_ = 0;  ///< offset that `quotes_` count from
   bool has_controls_ = false;
+  std::size_t invalid_at_ = std::string_view::npos;  ///< the first byte that is not UTF-8
   const char* fault_ = "";
   std::size_t fault_at_ = 0;
 };

@@ -55,6 +55,7 @@ std::string unpacked(Bytes file, std::size_t room) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string whole = unpacked({data, size, size + 1}, std::size_t{64} * 1024);
   const std::string pieces = unpacked({data, size, 3}, 1000);
+  if (whole.size() >= kEnough || pieces.size() >= kEnough) return 0;  // one may not have come there
   // How much comes out ahead of an error depends on the pieces; whether there is one does not.
   REMIT_CHECK(whole.ends_with('!') == pieces.ends_with('!'));
   if (!whole.ends_with('!')) REMIT_CHECK(whole == pieces);
