@@ -88,7 +88,7 @@ TEST(CommandLine, RefusesWithWhatToDo) {
       {{"grade", "--expct", "x"}, "has no option \"--expct\"; did you mean --expect?"},
       {{"grade", "-x"}, "has no option \"-x\""},
       {{"grade"}, "needs INPUT"},
-      {{"grade", "x", "--format", "yaml"}, "it is one of text, json, junit"},
+      {{"grade", "x", "--format", "yaml"}, "it is one of text, json, junit, sarif, html, github, github-summary"},
       {{"grade", "x", "--manifest", "a", "--manifest", "b"}, "given 2 times"},
       {{"stdio"}, "needs --config FILE"},
       {{"version", "x"}, "takes at most 0 argument(s)"},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/formats.h"
+
 namespace remit::cli {
 namespace {
 
@@ -35,6 +37,12 @@ Command stdio_command() {
       .examples = {{"remit stdio --config remit.yaml",
                     "what an MCP client's configuration names as the server's command"}},
       .run = run_stdio};
+}
+
+std::vector<std::string_view> report_names() {
+  std::vector<std::string_view> out;
+  for (const report::Format& format : report::formats()) out.push_back(format.name);
+  return out;
 }
 
 Flag baseline_flag() {
@@ -81,11 +89,16 @@ Command grade_command() {
                 {.name = "--format",
                  .value_name = "FORMAT",
                  .help = "what to print",
-                 .choices = {"text", "json", "junit"}},
+                 .choices = report_names()},
                 {.name = "--write",
                  .value_name = "FORMAT=FILE",
                  .help = "write a report to a file as well, whole or not at all",
                  .repeatable = true},
+                {.name = "--handoff",
+                 .value_name = "DIRECTORY",
+                 .help =
+                     "write a document and a page for each invocation that is not in order, for "
+                     "its owner; the directory must be new or empty"},
                 baseline_flag(),
                 input_format_flag(),
                 {.name = "--head",

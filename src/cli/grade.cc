@@ -6,44 +6,79 @@
 
 #include <fmt/format.h>
 
+#include "base/file_replacement.h"
 #include "cli/commands.h"
 #include "cli/grade_request.h"
 #include "cli/watch.h"
 #include "process/file_descriptor.h"
-#include "report/grade_json.h"
-#include "report/grade_junit.h"
-#include "report/grade_text.h"
+#include "report/formats.h"
+#include "report/handoff.h"
 
 namespace remit::cli {
 namespace {
 
-std::string rendered(std::string_view format, const grading::Grade& grade, report::Colour colour) {
-  if (format == "json") return report::grade_json(grade);
-  if (format == "junit") return report::grade_junit(grade);
-  return report::grade_text(grade, colour);
-}
-
 /// A report to write beside what is printed: `FORMAT=FILE`.
 struct ReportFile {
-  std::string format;
+  const report::Format* format;
   std::string path;
 };
+
+/// `text=FILE, json=FILE, …`.
+std::string write_words() {
+  std::string out;
+  for (const report::Format& format : report::formats()) {
+    out += fmt::format("{}{}=FILE", out.empty() ? "" : ", ", format.name);
+  }
+  return out;
+}
 
 Result<std::vector<ReportFile>> report_files(const Arguments& arguments) {
   std::vector<ReportFile> out;
   for (const std::string& word : arguments.values("--write")) {
     const std::size_t equals = word.find('=');
-    ReportFile file{word.substr(0, equals),
-                    equals == std::string::npos ? "" : word.substr(equals + 1)};
-    const bool known = file.format == "text" || file.format == "json" || file.format == "junit";
-    if (!known || file.path.empty()) {
-      return Error{
-          ErrorCode::kInvalidInput,
-          fmt::format("--write takes text=FILE, json=FILE or junit=FILE, not {}", quoted(word))};
+    const ReportFile file{report::find_format(word.substr(0, equals)),
+                          equals == std::string::npos ? "" : word.substr(equals + 1)};
+    if (file.format == nullptr || file.path.empty()) {
+      return Error{ErrorCode::kInvalidInput,
+                   fmt::format("--write takes one of {}; not {}", write_words(), quoted(word))};
     }
-    out.push_back(std::move(file));
+    out.push_back(file);
   }
   return out;
+}
+
+/// The report as printed.
+class PrintedReport final : public report::Sink {
+ public:
+  explicit PrintedReport(Output& out) : out_(out) {}
+  Status write(std::string_view piece) override { return out_.write(piece); }
+
+ private:
+  Output& out_;
+};
+
+/// The report in a file, in place only once it is whole.
+class WrittenReport final : public report::Sink {
+ public:
+  explicit WrittenReport(FileReplacement& file) : file_(file) {}
+  Status write(std::string_view piece) override { return file_.append(piece); }
+
+ private:
+  FileReplacement& file_;
+};
+
+Status write_file(World& world, const ReportFile& file, const grading::Grade& grade) {
+  REMIT_TRY_ASSIGN(FileReplacement replacement, FileReplacement::open(world.files, file.path));
+  WrittenReport sink(replacement);
+  REMIT_TRY(report::write_report(*file.format, grade, {.version = REMIT_VERSION}, sink));
+  return replacement.commit();
+}
+
+/// Whether something that is asked for tells what was recorded, event by event.
+bool tells_records(const Arguments& arguments, const std::vector<ReportFile>& reports) {
+  return arguments.has("--handoff") || arguments.value("--format", "text") == "html" ||
+         std::any_of(reports.begin(), reports.end(),
+                     [](const ReportFile& file) { return file.format->name == "html"; });
 }
 
 /// Follows the inputs until they end or a signal comes, and grades what is there then.
@@ -84,8 +119,9 @@ std::optional<Error> unwatchable(const Arguments& arguments) {
 int run_grade(const Arguments& arguments, World& world) {
   const Result<std::vector<ReportFile>> reports = report_files(arguments);
   if (!reports) return refuse(world, {reports.error()});
-  const GradeRequestParse parsed = read_grade_request(arguments, world);
+  GradeRequestParse parsed = read_grade_request(arguments, world);
   if (!parsed.request) return refuse(world, parsed.errors);
+  parsed.request->criteria.keep_records = tells_records(arguments, *reports);
   const bool is_watch = arguments.has("--watch");
   if (is_watch) {
     if (const std::optional<Error> error = unwatchable(arguments)) return refuse(world, {*error});
@@ -98,20 +134,30 @@ int run_grade(const Arguments& arguments, World& world) {
     return exit_code_of_failure(grade.error());
   }
   for (const ReportFile& file : *reports) {
-    const Status written =
-        world.files.replace(file.path, rendered(file.format, *grade, report::Colour::kNone));
+    const Status written = write_file(world, file, *grade);
     if (written) continue;
     complain(world, written.error());
     return kExitInternal;
   }
-  if (is_watch && arguments.value("--format") == "json") {
-    return print(world, watch_json_end(report::grade_json(*grade)), grade->exit_code);
+  if (arguments.has("--handoff")) {
+    const Status written =
+        report::write_handoff(world.files, arguments.value("--handoff"), *grade, REMIT_VERSION);
+    if (!written) {
+      complain(world, written.error());
+      return kExitInternal;
+    }
   }
-  const bool colours = world.out_is_terminal && !arguments.has("--format");
-  return print(world,
-               rendered(arguments.value("--format", "text"), *grade,
-                        colours ? report::Colour::kAnsi : report::Colour::kNone),
-               grade->exit_code);
+  if (is_watch && arguments.value("--format") == "json") {
+    return print(world, watch_json_end(report::report_text("json", *grade)), grade->exit_code);
+  }
+  report::Style style{.version = REMIT_VERSION};
+  if (world.out_is_terminal && !arguments.has("--format")) style.colour = report::Colour::kAnsi;
+  PrintedReport sink(world.out);
+  const report::Format* format = report::find_format(arguments.value("--format", "text"));
+  const Status printed = report::write_report(*format, *grade, style, sink);
+  if (printed) return grade->exit_code;
+  complain(world, printed.error());
+  return kExitInternal;
 }
 
 }  // namespace remit::cli

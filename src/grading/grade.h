@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "event/event.h"
 #include "grading/codes.h"
 
 namespace remit::grading {
@@ -80,6 +81,28 @@ struct ByVerdict {
   friend bool operator==(const ByVerdict&, const ByVerdict&) = default;
 };
 
+/// A field of a recorded event, by its name in the event contract.
+struct RecordedFact {
+  std::string_view name;
+  std::string text;  ///< as it was written: outside text
+};
+
+struct RecordedEvent {
+  event::EventKind kind = event::EventKind::kExtension;
+  Position position;
+  std::vector<RecordedFact> facts;
+};
+
+/// What was recorded of one invocation, in the order in which it is judged.
+struct InvocationRecord {
+  std::vector<RecordedEvent> events;  ///< the first kMaxRecordedEvents
+  std::uint64_t event_count = 0;      ///< all of them
+  std::uint64_t requests = 0, decisions = 0, starts = 0, finishes = 0;
+  std::uint64_t effects = 0;  ///< as observed by others than the executor
+  bool is_observed = false;   ///< else `effects` says nothing
+};
+inline constexpr std::size_t kMaxRecordedEvents = 100;
+
 struct InvocationGrade {
   std::string invocation_id;
   std::optional<std::string> case_id;  ///< the manifest's case, else what the events say
@@ -89,6 +112,8 @@ struct InvocationGrade {
   ByVerdict<Value> verdicts;
   ByVerdict<bool> blocking;           ///< whether they block, by the contract's rules
   std::vector<std::size_t> findings;  ///< indices into `Grade::findings`
+  /// Where records were asked for: then of every invocation listed here.
+  std::optional<InvocationRecord> record;
 };
 
 struct CaseGrade {
@@ -153,6 +178,8 @@ struct Grade {
   std::vector<std::string> files;  ///< what was read, in the order of reading; see `Position::file`
   Population population;
   bool has_ended = false;  ///< a `run.finished` was read, and as many as of `run.started`
+  /// What the manifest says of itself, where there is one.
+  std::optional<std::string> manifest_digest, environment, fixture_revision;
   std::optional<BaselineUse> baseline;  ///< where one was given
   std::vector<std::string> scope;       ///< sentences: what was and was not judged
 };

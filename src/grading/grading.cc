@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "grading/casebook.h"
+#include "grading/handoff.h"
 #include "grading/judge.h"
 #include "grading/pinned_facts.h"
 #include "grading/record_store.h"
@@ -343,6 +344,7 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
   one.invocation_id = std::string(call.id);
   one.verdicts = verdicts;
   one.blocking = call.requirements->blocking;
+  if (criteria.keep_records) one.record = record_of(store, call);
   if (call.tool != 0) one.tool = std::string(store.text(call.tool));
   if (call.route != 0) one.route = std::string(store.text(call.route));
   if (tie.of_case != nullptr) {
@@ -479,6 +481,11 @@ Result<Grade> Grader::finish() {
   state.sightings.settle();
   grade.population = state.store.population();
   grade.files = state.store.sources();
+  if (const Manifest* manifest = state.manifest(); manifest != nullptr) {
+    grade.manifest_digest = manifest->digest;
+    grade.environment = manifest->environment;
+    grade.fixture_revision = manifest->fixture_revision;
+  }
   REMIT_TRY(state.judge_all(grade));
   state.list(grade);
   grade.has_ended = state.has_ended();

@@ -42,9 +42,10 @@ struct Criteria {
   std::optional<std::vector<std::string>> expected_ids;
   /// What must not stand in any line, null for nothing; its canaries are masked in the grade.
   std::shared_ptr<const redaction::Redaction> redaction;
-  bool list_all = false;  ///< `Grade::invocations` has every invocation, not only those with
-                          ///< findings
-  bool advisory = false;  ///< the gate is told and not enforced (REQ-GR-084)
+  bool list_all = false;      ///< `Grade::invocations` has every invocation, not only those with
+                              ///< findings
+  bool keep_records = false;  ///< `InvocationGrade::record` is filled, for forms that tell it
+  bool advisory = false;      ///< the gate is told and not enforced (REQ-GR-084)
   /// Filled from a Random by programs, so that nobody can choose ids that collide in our tables.
   /// Every value gives the same grade.
   std::uint64_t hash_seed = 0;

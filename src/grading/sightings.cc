@@ -33,6 +33,11 @@ void for_each_text(Grade& grade, const Take& take) {
     take_if_any(one.case_id);
     take_if_any(one.tool);
     take_if_any(one.route);
+    if (!one.record) continue;
+    for (RecordedEvent& event : one.record->events) {
+      take(event.position.source);
+      for (RecordedFact& fact : event.facts) take(fact.text);
+    }
   }
   for (CaseGrade& one : grade.cases) {
     take(one.case_id);

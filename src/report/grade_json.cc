@@ -1,14 +1,10 @@
 // Writing `remit.grade/1`.
 #include "report/grade_json.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
-#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "json/value.h"
+#include "report/json_writer.h"
 
 namespace remit::report {
 namespace {
@@ -18,61 +14,7 @@ using grading::Grade;
 using grading::Verdict;
 using grading::VerdictResult;
 
-/// Appends members and items, with their commas.
-class Writer {
- public:
-  explicit Writer(std::string& out) : out_(out) {}
-
-  void open(char bracket) {
-    out_ += bracket;
-    needs_comma_ = false;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    needs_comma_ = true;
-  }
-  void item() {
-    if (needs_comma_) out_ += ',';
-    needs_comma_ = true;
-  }
-  void item_on_line(std::string_view indent) {
-    item();
-    out_.append("\n").append(indent);
-  }
-  void key(std::string_view name) {
-    item();
-    json::write_string(name, out_);
-    out_ += ':';
-    needs_comma_ = false;
-  }
-  void text(std::string_view value) {
-    json::write_string(value, out_);
-    needs_comma_ = true;
-  }
-  void text_or_null(const std::optional<std::string>& value) {
-    if (value) return text(*value);
-    out_ += "null";
-    needs_comma_ = true;
-  }
-  template <class T>
-  void plain(T value) {
-    fmt::format_to(std::back_inserter(out_), "{}", value);
-    needs_comma_ = true;
-  }
-  void member(std::string_view name, std::string_view value) {
-    key(name);
-    text(value);
-  }
-  void break_line() {
-    item();
-    out_ += "\n ";
-    needs_comma_ = false;
-  }
-
- private:
-  std::string& out_;
-  bool needs_comma_ = false;
-};
+using Writer = JsonWriter;
 
 void write_position(const grading::Position& position, Writer& out) {
   out.item();
@@ -239,54 +181,50 @@ void write_baseline(const grading::BaselineUse& use, Writer& out) {
 
 }  // namespace
 
-std::string grade_json(const Grade& grade) {
-  std::string text;
-  Writer out(text);
+void write_grade_json(const Grade& grade, Outlet& outlet) {
+  Writer out(outlet.text());
   out.open('{');
   out.member("schema", "remit.grade/1");
   out.member("gate", grading::gate_name(grade.gate));
-  out.key("exit_code");
-  out.plain(grade.exit_code);
+  out.plain_member("exit_code", grade.exit_code);
   out.break_line();
   write_results(grade.verdicts, out);
   out.break_line();
-  out.key("invocations");
-  out.open('[');
+  out.open_member("invocations", '[');
   for (const grading::InvocationGrade& one : grade.invocations) {
     out.item_on_line("  ");
     write_invocation(grade, one, out);
+    outlet.drain();
   }
   out.close(']');
   out.break_line();
-  out.key("cases");
-  out.open('[');
+  out.open_member("cases", '[');
   for (const grading::CaseGrade& one : grade.cases) {
     out.item_on_line("  ");
     write_case(grade, one, out);
+    outlet.drain();
   }
   out.close(']');
   out.break_line();
-  out.key("findings");
-  out.open('[');
+  out.open_member("findings", '[');
   for (const Finding& finding : grade.findings) {
     out.item_on_line("  ");
     write_finding(finding, out);
+    outlet.drain();
   }
   out.close(']');
   out.break_line();
   if (grade.baseline) write_baseline(*grade.baseline, out);
   write_population(grade.population, out);
   out.break_line();
-  out.key("scope");
-  out.open('[');
+  out.open_member("scope", '[');
   for (const std::string& sentence : grade.scope) {
     out.item_on_line("  ");
     out.text(sentence);
   }
   out.close(']');
   out.close('}');
-  text += '\n';
-  return text;
+  outlet.text() += '\n';
 }
 
 }  // namespace remit::report

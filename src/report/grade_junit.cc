@@ -3,11 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/digest.h"
+#include "base/error.h"
 #include "base/utf8.h"
+#include "report/finding_words.h"
 
 namespace remit::report {
 namespace {
@@ -17,23 +24,18 @@ using grading::Grade;
 using grading::Value;
 using grading::Verdict;
 
-/// One verdict as a test.
-struct Test {
-  std::string name;
-  Value value;
-  std::uint64_t population;
-  std::vector<const Finding*> findings;
-};
+constexpr std::size_t kMaxListed = 50;  ///< findings of one test
 
-// U+FFFE and U+FFFF are well-formed UTF-8 and no characters of XML.
+// Jenkins reads XML 1.0, which has no way at all to write most control characters, and no U+FFFE
+// and U+FFFF.
 bool is_xml_character(std::string_view sequence) {
   if (sequence.size() == 1) {
-    return static_cast<unsigned char>(sequence[0]) >= 0x20 && sequence[0] != 0x7f;
+    const auto byte = static_cast<unsigned char>(sequence[0]);
+    return (byte >= 0x20 && byte != 0x7f) || byte == '\n';
   }
   return sequence != "\xef\xbf\xbe" && sequence != "\xef\xbf\xbf";
 }
 
-// A backslash is doubled, so that `\x01` written out and the byte 1 stay apart.
 std::string escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -54,8 +56,6 @@ std::string escaped(std::string_view text) {
       out += "&quot;";
     } else if (sequence == "'") {
       out += "&apos;";
-    } else if (sequence == "\\") {
-      out += "\\\\";
     } else {
       out += sequence;
     }
@@ -63,96 +63,149 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string details(const Test& test) {
-  constexpr std::size_t kMost = 50;
-  std::string out;
-  for (std::size_t i = 0; i < test.findings.size() && i < kMost; ++i) {
-    const Finding& finding = *test.findings[i];
-    out += fmt::format("{}{}{}, owner {}: {}\n", finding.known ? "known: " : "",
-                       grading::code_info(finding.code).name,
-                       finding.invocation_id ? " of " + escaped(*finding.invocation_id) : "",
-                       grading::owner_name(finding.owner), escaped(finding.message));
+// Servers store names in columns of some 255 characters and take equal names for one test: a long
+// one is cut and told by its digest.
+std::string case_name(std::string_view id, Verdict verdict) {
+  constexpr std::size_t kMaxIdBytesShown = 128;
+  constexpr std::size_t kDigestDigits = 16;
+  std::string name = fmt::format("case {}", quoted(id, kMaxTestNameBytes));
+  if (name.size() > kMaxIdBytesShown || id.size() > kMaxIdBytesShown) {
+    std::string_view cut = std::string_view(name).substr(0, kMaxIdBytesShown);
+    while (first_invalid_utf8(cut)) cut.remove_suffix(1);
+    constexpr std::size_t kScheme = std::string_view("sha256:").size();
+    name = fmt::format("{}… {}", cut, digest_text(sha256(id)).substr(kScheme, kDigestDigits));
   }
-  if (test.findings.size() > kMost) {
-    out += fmt::format("and {} more\n", test.findings.size() - kMost);
-  }
-  return out;
+  return fmt::format("{}: {}", name, grading::verdict_name(verdict));
 }
 
-void write_test(const Test& test, std::string& out) {
-  out += fmt::format("    <testcase classname=\"remit\" name=\"{}\" time=\"0.000\"",
-                     escaped(test.name));
-  if (test.value == Value::kPassed) {
-    // With a baseline a test passes beside findings that are known; they are told all the same.
-    out +=
-        test.findings.empty()
-            ? "/>\n"
-            : fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", details(test));
-    return;
-  }
-  const std::string_view element = test.value == Value::kFailed ? "failure" : "error";
-  out += fmt::format(">\n      <{} type=\"{}\" message=\"{}, population {}\">{}</{}>\n", element,
-                     grading::value_name(test.value), grading::value_name(test.value),
-                     test.population, details(test), element);
-  out += "    </testcase>\n";
-}
+using EachFinding = std::function<void(const std::function<void(const Finding&)>&)>;
 
-std::vector<Test> tests_of(const Grade& grade) {
-  std::vector<Test> tests;
-  for (const Verdict verdict : grading::kVerdicts) {
-    const grading::VerdictResult& result = grade.verdicts[verdict];
-    Test& test =
-        tests.emplace_back(Test{fmt::format("run: {}", grading::verdict_name(verdict)),
-                                grade.baseline ? grade.baseline->verdicts[verdict] : result.value,
-                                result.population,
-                                {}});
-    for (const Finding& finding : grade.findings) {
-      if (finding.verdict == verdict) test.findings.push_back(&finding);
-    }
-  }
-  for (std::size_t i = 0; i < grade.cases.size(); ++i) {
-    const grading::CaseGrade& one = grade.cases[i];
+class Document {
+ public:
+  Document(const Grade& grade, Outlet& outlet) : grade_(grade), outlet_(outlet) {}
+
+  void write() {
+    std::string& out = outlet_.text();
+    out += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    const std::string counts = counts_text();
+    out += fmt::format("<testsuites {}>\n  <testsuite {}>\n", counts, counts);
+    write_properties();
     for (const Verdict verdict : grading::kVerdicts) {
-      const grading::VerdictResult& result = one.verdicts[verdict];
-      Test& test = tests.emplace_back(
-          Test{fmt::format("case {}: {}", one.case_id, grading::verdict_name(verdict)),
-               grade.baseline ? grade.baseline->cases[i][verdict] : result.value,
-               result.population,
-               {}});
-      for (const std::size_t index : one.findings) {
-        if (grade.findings[index].verdict == verdict) {
-          test.findings.push_back(&grade.findings[index]);
+      write_test(fmt::format("run: {}", grading::verdict_name(verdict)), verdict,
+                 value_of(std::nullopt, verdict), grade_.verdicts[verdict].population,
+                 [&](const auto& take) {
+                   for (const Finding& finding : grade_.findings) take(finding);
+                 });
+    }
+    for (std::size_t i = 0; i < grade_.cases.size(); ++i) {
+      const grading::CaseGrade& one = grade_.cases[i];
+      for (const Verdict verdict : grading::kVerdicts) {
+        write_test(case_name(one.case_id, verdict), verdict, value_of(i, verdict),
+                   one.verdicts[verdict].population, [&](const auto& take) {
+                     for (const std::size_t index : one.findings) take(grade_.findings[index]);
+                   });
+      }
+      outlet_.drain();
+    }
+    out += "    <system-out>";
+    for (const std::string& sentence : grade_.scope) out += escaped(sentence) + "\n";
+    out += "</system-out>\n  </testsuite>\n</testsuites>\n";
+  }
+
+ private:
+  /// Of the run or of a case; with a baseline, what is left without the findings that are known.
+  [[nodiscard]] Value value_of(std::optional<std::size_t> of_case, Verdict verdict) const {
+    if (grade_.baseline) {
+      return of_case ? grade_.baseline->cases[*of_case][verdict]
+                     : grade_.baseline->verdicts[verdict];
+    }
+    return of_case ? grade_.cases[*of_case].verdicts[verdict].value
+                   : grade_.verdicts[verdict].value;
+  }
+
+  [[nodiscard]] std::string counts_text() const {
+    std::size_t tests = 0;
+    std::size_t failures = 0;
+    std::size_t errors = 0;
+    const auto count = [&](std::optional<std::size_t> of_case) {
+      for (const Verdict verdict : grading::kVerdicts) {
+        const Value value = value_of(of_case, verdict);
+        ++tests;
+        if (value == Value::kFailed) {
+          ++failures;
+        } else if (value != Value::kPassed) {
+          ++errors;
         }
       }
-    }
+    };
+    count(std::nullopt);
+    for (std::size_t i = 0; i < grade_.cases.size(); ++i) count(i);
+    return fmt::format(
+        "name=\"remit grade\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\" "
+        "time=\"0.000\"",
+        tests, failures, errors);
   }
-  return tests;
-}
+
+  void write_properties() {
+    std::string& out = outlet_.text();
+    out += "    <properties>\n";
+    const auto property = [&](std::string_view name, const auto& value) {
+      out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, value);
+    };
+    property("gate", grading::gate_name(grade_.gate));
+    property("exit_code", grade_.exit_code);
+    property("events", grade_.population.events);
+    property("invocations", grade_.population.invocations);
+    out += "    </properties>\n";
+  }
+
+  void write_test(const std::string& name, Verdict verdict, Value value, std::uint64_t population,
+                  const EachFinding& each_finding) {
+    std::string details;
+    std::size_t found = 0;
+    std::string_view file;
+    each_finding([&](const Finding& finding) {
+      if (finding.verdict != verdict || ++found > kMaxListed) return;
+      const grading::Position* at = first_line(finding);
+      if (at != nullptr && file.empty()) file = plain_path(grade_, *at);
+      details += line_of(finding, at);
+    });
+    if (found > kMaxListed) details += fmt::format("and {} more\n", found - kMaxListed);
+    std::string& out = outlet_.text();
+    out +=
+        fmt::format("    <testcase classname=\"remit\" name=\"{}\" time=\"0.000\"", escaped(name));
+    if (!file.empty()) out += fmt::format(" file=\"{}\"", escaped(file));
+    if (value == Value::kPassed) {
+      // With a baseline a test passes beside findings that are known; they are told all the same.
+      out += details.empty()
+                 ? "/>\n"
+                 : fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n",
+                               escaped(details));
+      return;
+    }
+    const std::string_view element = value == Value::kFailed ? "failure" : "error";
+    const std::string_view word = grading::value_name(value);
+    out += fmt::format(">\n      <{} type=\"{}\" message=\"{}, population {}\">{}</{}>\n", element,
+                       word, word, population, escaped(details), element);
+    out += "    </testcase>\n";
+  }
+
+  [[nodiscard]] std::string line_of(const Finding& finding, const grading::Position* at) const {
+    return fmt::format("{}{}{}, owner {}: {}{}\n", finding.known ? "known: " : "",
+                       grading::code_info(finding.code).name,
+                       finding.invocation_id ? " of " + quoted(*finding.invocation_id) : "",
+                       grading::owner_name(finding.owner), finding_sentence(finding),
+                       at == nullptr ? "" : ", at " + place_words(grade_, *at));
+  }
+
+  const Grade& grade_;
+  Outlet& outlet_;
+};
 
 }  // namespace
 
-std::string grade_junit(const Grade& grade) {
-  const std::vector<Test> tests = tests_of(grade);
-  std::size_t failures = 0;
-  std::size_t errors = 0;
-  for (const Test& test : tests) {
-    if (test.value == Value::kFailed) {
-      ++failures;
-    } else if (test.value != Value::kPassed) {
-      ++errors;
-    }
-  }
-  const std::string counts = fmt::format(
-      "name=\"remit grade\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\" "
-      "time=\"0.000\"",
-      tests.size(), failures, errors);
-  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  out += fmt::format("<testsuites {}>\n  <testsuite {}>\n", counts, counts);
-  for (const Test& test : tests) write_test(test, out);
-  out += "    <system-out>";
-  for (const std::string& sentence : grade.scope) out += escaped(sentence) + "\n";
-  out += "</system-out>\n  </testsuite>\n</testsuites>\n";
-  return out;
+void write_grade_junit(const Grade& grade, Outlet& outlet) {
+  Document(grade, outlet).write();
 }
 
 }  // namespace remit::report

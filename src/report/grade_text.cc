@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "report/finding_words.h"
 
 namespace remit::report {
 namespace {
@@ -34,10 +35,6 @@ std::string_view ansi_of(Value value) {
 std::string painted(std::string_view text, Value value, Colour colour) {
   if (colour == Colour::kNone) return std::string(text);
   return fmt::format("{}{}\x1b[0m", ansi_of(value), text);
-}
-
-std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
 Value value_of(grading::Gate gate) {
@@ -130,8 +127,9 @@ void write_verdicts(const Grade& grade, Colour colour, std::string& out) {
                      counted(seen.denied, "denied invocation", "denied invocations"));
 }
 
-void write_cases(const Grade& grade, Colour colour, std::string& out) {
+void write_cases(const Grade& grade, Colour colour, Outlet& outlet) {
   if (grade.cases.empty()) return;
+  std::string& out = outlet.text();
   out += fmt::format("\n{:<40}", "cases");
   for (const Verdict verdict : grading::kVerdicts) {
     out += fmt::format("{:<14}", grading::verdict_name(verdict));
@@ -147,6 +145,7 @@ void write_cases(const Grade& grade, Colour colour, std::string& out) {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + '\n';
+    outlet.drain();
   }
 }
 
@@ -186,7 +185,8 @@ void write_finding(const Grade& grade, const Finding& finding, Colour colour, st
   out += '\n';
 }
 
-void write_findings(const Grade& grade, Colour colour, std::string& out) {
+void write_findings(const Grade& grade, Colour colour, Outlet& outlet) {
+  std::string& out = outlet.text();
   if (grade.findings.empty()) return;
   out += fmt::format("\nfindings: {}\n", grade.findings.size());
   const std::size_t listed = std::min(grade.findings.size(), kMaxListedFindings);
@@ -199,16 +199,15 @@ void write_findings(const Grade& grade, Colour colour, std::string& out) {
 
 }  // namespace
 
-std::string grade_text(const Grade& grade, Colour colour) {
-  std::string out;
+void write_grade_text(const Grade& grade, Colour colour, Outlet& outlet) {
+  std::string& out = outlet.text();
   write_gate(grade, colour, out);
   write_verdicts(grade, colour, out);
-  write_cases(grade, colour, out);
+  write_cases(grade, colour, outlet);
   write_baseline(grade, out);
-  write_findings(grade, colour, out);
+  write_findings(grade, colour, outlet);
   if (!grade.scope.empty()) out += "\nscope\n";
   for (const std::string& sentence : grade.scope) out += fmt::format("  - {}\n", sentence);
-  return out;
 }
 
 }  // namespace remit::report

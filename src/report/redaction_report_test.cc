@@ -13,9 +13,7 @@
 #include "grading/grading.h"
 #include "grading/sightings.h"
 #include "redaction/control.h"
-#include "report/grade_json.h"
-#include "report/grade_junit.h"
-#include "report/grade_text.h"
+#include "report/formats.h"
 #include "tests/support/memory_file.h"
 
 namespace remit::report {
@@ -28,16 +26,6 @@ using redaction::Scanner;
 const std::vector<Canary> kCanaries = {{"db", R"(s3cr3t-Canary/7f+Q?>"x)", 1},
                                        {"short", "k9-Zq!4w", 2},
                                        {"city", "Z\xc3\xbcrich-Schl\xc3\xbcssel-4711", 3}};
-
-struct Format {
-  std::string_view name;
-  std::string (*render)(const grading::Grade&);
-};
-const Format kFormats[] = {
-    {"json", [](const grading::Grade& grade) { return grade_json(grade); }},
-    {"junit", [](const grading::Grade& grade) { return grade_junit(grade); }},
-    {"text", [](const grading::Grade& grade) { return grade_text(grade, Colour::kAnsi); }},
-};
 
 /// A trace with `%` where the planted members stand, and the keys that they get.
 struct Place {
@@ -102,6 +90,7 @@ grading::Grade grade_of(const std::string& trace, const std::string& name,
   grading::Criteria criteria;
   criteria.redaction = std::move(redaction);
   criteria.list_all = true;
+  criteria.keep_records = true;
   Result<grading::Grade> grade = grading::grade(files, std::move(evidence), std::move(criteria));
   EXPECT_TRUE(grade.has_value()) << grade.error().to_string();
   return std::move(grade).value();
@@ -137,10 +126,10 @@ TEST_F(RedactedReports, ShowNoCanaryInAnyFormat) {  // REQ-RD-050, REQ-GR-085
           EXPECT_FALSE(shows_any(one.tool.value_or("") + "\n" + one.route.value_or("")));
         }
         const grading::Grade plain = grade_of(trace, "trace.jsonl", nullptr);
-        for (const Format& format : kFormats) {
-          EXPECT_FALSE(shows_any(format.render(grade)))
-              << format.name << ": " << format.render(grade);
-          unmasked_shows += shows_any(format.render(plain)) ? 1U : 0U;
+        for (const Format& format : formats()) {
+          EXPECT_FALSE(shows_any(report_text(format.name, grade)))
+              << format.name << ": " << report_text(format.name, grade);
+          unmasked_shows += shows_any(report_text(format.name, plain)) ? 1U : 0U;
         }
       }
     }
@@ -152,8 +141,8 @@ TEST_F(RedactedReports, ShowNoCanaryOfAFileName) {  // REQ-RD-050
   for (const Canary& canary : kCanaries) {
     const grading::Grade grade = grade_of("no event\n", "/runs/" + canary.value, redaction_);
     ASSERT_FALSE(grade.findings.empty());
-    for (const Format& format : kFormats) {
-      EXPECT_FALSE(shows_any(format.render(grade))) << format.name;
+    for (const Format& format : formats()) {
+      EXPECT_FALSE(shows_any(report_text(format.name, grade))) << format.name;
     }
   }
 }

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "comparison.h"
 #include "random_run.h"
-#include "report/grade_json.h"
+#include "report/formats.h"
 
 namespace remit::twin {
 namespace {
@@ -170,7 +170,8 @@ TEST(RandomTwin, GivesTheSameBytesHoweverTheRunIsSplit) {
     if (random.number(2) == 0 && !lines.empty()) lines.push_back(lines[lines.size() / 2]);
     if (random.number(4) == 0) lines.erase(lines.begin());  // a gap
     const grading::Criteria& criteria = criteria_of(seed).criteria;
-    const std::string whole = report::grade_json(streamed({{"whole", joined(lines)}}, criteria));
+    const std::string whole =
+        report::report_text("json", streamed({{"whole", joined(lines)}}, criteria));
     for (int way = 0; way < 3; ++way) {
       shuffle(lines, random);
       std::vector<NaiveInput> files = dealt_to_files(lines, random);
@@ -178,7 +179,8 @@ TEST(RandomTwin, GivesTheSameBytesHoweverTheRunIsSplit) {
       Way how;
       how.piece_bytes = way == 0 ? 1 : 1 + random.number(300);
       how.memory_bytes = kRooms[random.number(std::size(kRooms))];
-      EXPECT_EQ(whole, report::grade_json(streamed(files, criteria, how))) << joined(lines);
+      EXPECT_EQ(whole, report::report_text("json", streamed(files, criteria, how)))
+          << joined(lines);
       ++compared;
     }
   }
@@ -196,10 +198,11 @@ TEST(RandomTwin, GivesTheSameBytesInAnyRoom) {
     const std::vector<NaiveInput> inputs = {{"t", joined(numbered(plan))}};
     const grading::Criteria& criteria = criteria_of(seed % 3 == 0 ? seed / 3 : 0).criteria;
     for (const Listed listed : {Listed::kAll, Listed::kThoseWithFindings}) {
-      const std::string whole = report::grade_json(streamed(inputs, criteria, {.listed = listed}));
+      const std::string whole =
+          report::report_text("json", streamed(inputs, criteria, {.listed = listed}));
       for (std::size_t room = 1; room < 60'000; room = room * 5 / 2 + 7) {
         const Way way{.memory_bytes = room, .listed = listed};
-        ASSERT_EQ(whole, report::grade_json(streamed(inputs, criteria, way))) << room;
+        ASSERT_EQ(whole, report::report_text("json", streamed(inputs, criteria, way))) << room;
         ++compared;
       }
     }
@@ -210,8 +213,8 @@ TEST(RandomTwin, GivesTheSameBytesInAnyRoom) {
 TEST(RandomTwin, WouldSeeOtherBytes) {
   const std::string line = line_of(kCore[0], "i1", R"(,"writer":"w","seq":1)");
   const std::string other = line_of(kCore[0], "i1", R"(,"writer":"w","seq":2)");
-  EXPECT_NE(report::grade_json(streamed({{"t", line}}, {})),
-            report::grade_json(streamed({{"t", other}}, {})));
+  EXPECT_NE(report::report_text("json", streamed({{"t", line}}, {})),
+            report::report_text("json", streamed({{"t", other}}, {})));
 }
 
 // ---- Properties (*unknown never passes*).

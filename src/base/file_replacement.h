@@ -1,0 +1,41 @@
+// A file that takes the place of another once it is whole, written piece by piece.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "base/result.h"
+
+namespace remit {
+
+/// As `FileSystem::replace`, for what is too long for one text: readers see the old or the new,
+/// never half. What was not committed is removed with the object. Not thread-safe; movable.
+class FileReplacement {
+ public:
+  /// Begins a file beside `path`; what an interrupted run left there goes. `files` outlives the
+  /// replacement. Errors: `already_exists` where a link, a device or a directory is at `path`, and
+  /// those of making a file.
+  static Result<FileReplacement> open(FileSystem& files, const std::string& path);
+
+  FileReplacement(FileReplacement&&) noexcept = default;
+  FileReplacement& operator=(FileReplacement&&) = delete;
+  ~FileReplacement();
+
+  /// Errors: those of `AppendFile::append`.
+  Status append(std::string_view piece);
+  /// Makes what was written durable and puts it in place; once, last. Errors: those of syncing and
+  /// renaming, after which `path` is as it was.
+  Status commit();
+
+ private:
+  FileReplacement(FileSystem& files, std::string path) : files_(&files), path_(std::move(path)) {}
+
+  FileSystem* files_;
+  std::string path_;
+  std::string beside_ = path_ + ".new";
+  std::unique_ptr<AppendFile> file_;  // null once committed or moved from
+};
+
+}  // namespace remit
