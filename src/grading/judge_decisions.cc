@@ -77,6 +77,10 @@ void Judge::judge_policy(const EventRecord& decision) {
   if (pinned_.has_policies() && pinned == nullptr) {
     return mismatch(std::nullopt, recorded(version), "the manifest does not list this version");
   }
+  const bool is_pinned = pinned != nullptr && *pinned != 0;
+  if (is_pinned && digest == 0) {
+    unrecorded_.push_back(event::field_name(event::Field::kPolicyDigest));
+  }
   if (later != publications.begin()) {
     const Publication& in_force = *std::prev(later);
     if (in_force.version != version) {
@@ -90,10 +94,7 @@ void Judge::judge_policy(const EventRecord& decision) {
   } else if (facts_.is_published(decision.writer, version)) {
     return mismatch(std::nullopt, recorded(version), "this version was published only later");
   }
-  if (pinned == nullptr || *pinned == 0) return;
-  if (digest == 0) {
-    unrecorded_.push_back(event::field_name(event::Field::kPolicyDigest));
-  } else if (digest != *pinned) {
+  if (is_pinned && digest != 0 && digest != *pinned) {
     mismatch(recorded(*pinned), recorded(digest), "the manifest gives this version another digest");
   }
 }
@@ -104,9 +105,10 @@ void Judge::judge_reason(const EventRecord& decision, bool is_last) {
   const Told expected = entry != nullptr ? entry->reason : std::nullopt;
   const bool is_as_expected =
       entry == nullptr || !entry->decision || entry->decision == word_of(decision);
+  const bool is_other = expected && (text == 0 || store_.text(text) != *expected);
   const auto unexpected = [&](std::string_view detail) {
-    add(Code::kUnexpectedReason, is_as_expected ? expected : std::nullopt, recorded(text),
-        {&decision}, detail);
+    add(Code::kUnexpectedReason, is_as_expected && is_other ? expected : std::nullopt,
+        recorded(text), {&decision}, detail);
   };
   if (text != 0) {
     const std::optional<access::ReasonCode> reason = store_.reason(text);
@@ -123,8 +125,7 @@ void Judge::judge_reason(const EventRecord& decision, bool is_last) {
       return unexpected("the contract does not list it");
     }
   }
-  if (!expected || !is_as_expected) return;
-  if (text == 0 || store_.text(text) != *expected) unexpected("the manifest expects another");
+  if (is_other && is_as_expected) unexpected("the manifest expects another");
 }
 
 // REQ-GR-016, REQ-GR-102, REQ-GR-103: found once, whatever contradicts it.

@@ -1,10 +1,10 @@
 // What the tests of the two graders share: traces in memory, criteria, and the comparison itself.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +15,10 @@
 
 namespace remit::twin {
 
-struct NamedCriteria {
-  std::string_view name;
-  grading::Criteria criteria;
-};
-
-/// Everything that the comparisons are made under.
-const std::vector<NamedCriteria>& all_criteria();
+/// Both graders' criteria from the same contract and manifest. A contract or manifest that the
+/// streaming grader refuses is a failed expectation. `manifest_text` is empty for none.
+TwinCriteria criteria(std::string name, NaiveContract contract, std::string manifest_text = "",
+                      std::optional<std::vector<std::string>> expected_ids = std::nullopt);
 
 /// Which invocations a grade lists.
 enum class Listed : std::uint8_t { kAll, kThoseWithFindings };
@@ -46,23 +43,18 @@ std::string unearned(const std::vector<NaiveInput>& inputs);
 
 /// True if both graders agree, and a gate that passes has earned it; else a failed expectation with
 /// the trace and the difference. Counts what was compared; each comparison has another of kRooms.
-bool agree(const std::vector<NaiveInput>& inputs, const NamedCriteria& under);
+bool agree(const std::vector<NaiveInput>& inputs, const TwinCriteria& under);
+
+/// After so many disagreements a test has told enough.
+inline constexpr int kEnough = 5;
 
 /// How many comparisons `agree` made since the last call.
 std::size_t take_compared();
 
-/// The codes that `agree` met in any grade.
-const std::set<std::string_view>& codes_met();
+/// The codes that `agree` met, with how many findings.
+const std::map<std::string_view, std::size_t>& codes_met();
 
 /// Whether REMIT_NIGHTLY asks for the long comparisons.
 bool is_nightly();
-
-/// Lines of one invocation; `@` stands for its id, `#` for further fields (writer, seq).
-inline constexpr std::size_t kCoreForms = 6;
-extern const std::array<std::string_view, kCoreForms> kCore;
-extern const std::vector<std::string_view> kFurther;  ///< what changes a judgement
-extern const std::vector<std::string_view> kRare;     ///< what rarely does
-
-std::string line_of(std::string_view form, std::string_view id, std::string_view fields = "");
 
 }  // namespace remit::twin

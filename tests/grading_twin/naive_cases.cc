@@ -9,7 +9,6 @@ namespace {
 
 using grading::Case;
 using grading::Expectation;
-using grading::Value;
 
 bool names_invocation(const Case& each, const std::string& id) {
   return std::any_of(each.expect.begin(), each.expect.end(),
@@ -37,8 +36,10 @@ const Case* case_of_call(const std::vector<Case>& cases, const std::string& id,
 // REQ-GR-033: by writer and its order.
 bool asked_before(const Events& left, const Events& right) {
   const auto first = [](const Events& events) {
-    const Events requests = of_kind(events, EventKind::kToolRequest);
-    const NaiveEvent* event = requests.empty() ? events.front() : requests.front();
+    const auto request = std::find_if(events.begin(), events.end(), [](const auto* event) {
+      return event->kind == EventKind::kToolRequest;
+    });
+    const NaiveEvent* event = request == events.end() ? events.front() : *request;
     return std::make_pair(event->writer, event->order);
   };
   return first(left) < first(right);
@@ -59,16 +60,29 @@ bool takes(const Case& each, const Expectation& entry, const std::string& id,
   return !names_invocation(each, id) && !first_recorded(events, Field::kTool).empty();
 }
 
+std::string call_text(const std::string& tool, const std::string& route) {
+  return route.empty() ? tool : tool + " by " + route;
+}
+
 void find_absent_entry(Context& context, NaiveCase& result, const Expectation& entry) {
   const std::string id = entry.invocation_id.value_or("");
   const std::string& case_id = result.definition->id;
   result.request_absent = true;
-  add_case_finding(context, "expected_request_absent", id, case_id);
+  What what{call_text(entry.tool, entry.route.value_or("")), "", {}};
+  const bool is_seen = !id.empty() && context.calls.contains(id);
+  if (is_seen) {
+    const Events& events = context.calls.at(id).events;
+    what.recorded = call_text(first_recorded(events, Field::kTool),
+                              entry.route ? first_recorded(events, Field::kRoute) : "");
+    what.events = {events.front()};
+  }
+  add_case_finding(context, "expected_request_absent", id, case_id, what);
   // REQ-MF-018.
-  if (id.empty() || result.definition->is_security || context.calls.contains(id)) return;
+  if (id.empty() || result.definition->is_security || is_seen) return;
   if (result.invocations.empty()) return;
-  add_case_finding(context, "missing_invocation", id, case_id,
-                   context.losses.empty() ? std::nullopt : std::optional(Value::kUndetermined));
+  What missing;
+  if (!context.losses.empty()) missing.value = Value::kUndetermined;
+  add_case_finding(context, "missing_invocation", id, case_id, missing);
 }
 
 void match_entries(Context& context, NaiveCase& result) {
@@ -76,7 +90,8 @@ void match_entries(Context& context, NaiveCase& result) {
   for (const Expectation& entry : result.definition->expect) {
     const auto match = std::find_if(
         result.invocations.begin(), result.invocations.end(), [&](const std::string& id) {
-          return !taken.contains(id) && takes(*result.definition, entry, id, context.calls.at(id));
+          return !taken.contains(id) &&
+                 takes(*result.definition, entry, id, context.calls.at(id).events);
         });
     if (match == result.invocations.end()) {
       find_absent_entry(context, result, entry);
@@ -96,29 +111,29 @@ void judge_requests(Context& context, NaiveCase& result) {
   const Case& each = *result.definition;
   std::set<std::string> requested;
   for (const std::string& id : result.invocations) {
-    for (const NaiveEvent* request : of_kind(context.calls.at(id), EventKind::kToolRequest)) {
+    for (const NaiveEvent* request : context.calls.at(id).of(EventKind::kToolRequest)) {
       const std::string tool = request->get(Field::kTool);
       requested.insert(tool);
       if (lists(each.forbidden_requests, tool) ||
           (each.allowed_requests && !lists(*each.allowed_requests, tool))) {
-        add_case_finding(context, "forbidden_request", id, each.id);
+        add_case_finding(context, "forbidden_request", id, each.id, {"", tool, {request}});
       }
     }
   }
   for (const std::string& tool : each.required_requests) {
     if (requested.contains(tool)) continue;
     result.request_absent = true;
-    add_case_finding(context, "expected_request_absent", "", each.id);
+    add_case_finding(context, "expected_request_absent", "", each.id, {tool, "", {}});
   }
 }
 
 }  // namespace
 
 void judge_cases(Context& context) {
-  if (!context.criteria.manifest) return;
-  const std::vector<Case>& cases = context.criteria.manifest->cases;
-  for (const auto& [id, events] : context.calls) {
-    if (const Case* each = case_of_call(cases, id, events)) context.case_of[id] = each->id;
+  if (context.manifest() == nullptr) return;
+  const std::vector<Case>& cases = context.manifest()->cases;
+  for (const auto& [id, call] : context.calls) {
+    if (const Case* each = case_of_call(cases, id, call.events)) context.case_of[id] = each->id;
   }
   for (const Case& each : cases) {
     NaiveCase& result = context.cases.emplace_back();
@@ -128,12 +143,12 @@ void judge_cases(Context& context) {
     }
     std::sort(result.invocations.begin(), result.invocations.end(),
               [&](const std::string& left, const std::string& right) {
-                return asked_before(context.calls.at(left), context.calls.at(right));
+                return asked_before(context.calls.at(left).events, context.calls.at(right).events);
               });
     match_entries(context, result);
     judge_requests(context, result);
     if (result.invocations.empty() && !result.request_absent) {
-      add_case_finding(context, "vacuous_case", "", each.id, Value::kNotExercised);
+      add_case_finding(context, "vacuous_case", "", each.id, {"", "", {}, Value::kNotExercised});
     }
   }
 }

@@ -6,21 +6,34 @@
 #include <string>
 #include <vector>
 
-#include "grading/grading.h"
+#include "naive_grader.h"
 #include "naive_trace.h"
 
 namespace remit::twin {
 
 using Events = std::vector<const NaiveEvent*>;
+using grading::Owner;
+using grading::Value;
+using grading::Verdict;
+
+/// What a finding says beside its code; texts that are empty say nothing.
+struct What {
+  std::string expected, recorded;
+  Events events;
+  std::optional<Value> value = std::nullopt;  // where it is not that of the code
+  std::optional<Owner> owner = std::nullopt;  // likewise
+};
 
 /// A finding before its owner's consequence is known.
 struct NaiveFinding {
   std::string code;
   std::string invocation;  // empty: none
   std::string case_id;     // empty: none
-  grading::Verdict verdict = grading::Verdict::kCompleteness;
-  grading::Owner owner = grading::Owner::kObservability;
-  grading::Value value = grading::Value::kFailed;
+  Verdict verdict = Verdict::kCompleteness;
+  Owner owner = Owner::kObservability;
+  Value value = Value::kFailed;
+  std::string expected, recorded;
+  std::vector<std::string> places;
 };
 
 /// A place in a writer's order at which events are missing.
@@ -36,33 +49,54 @@ struct NaiveCase {
   bool request_absent = false;
 };
 
+/// One invocation, by writer and its order.
+struct NaiveCall {
+  std::string id;
+  Events events;
+  NaiveRequirements required;
+
+  [[nodiscard]] Events of(EventKind kind) const;
+};
+
 struct Context {
   const NaiveTrace& trace;
-  const grading::Criteria& criteria;
-  std::map<std::string, Events> calls;  // events of each invocation, by writer and its order
+  const TwinCriteria& criteria;
+  std::map<std::string, NaiveCall> calls;
   std::vector<NaiveLoss> losses;
   std::vector<NaiveFinding> findings;
   std::vector<NaiveCase> cases;
   std::map<std::string, std::string> case_of;                   // invocation -> case
   std::map<std::string, const grading::Expectation*> entry_of;  // invocation -> entry
+
+  [[nodiscard]] const grading::Manifest* manifest() const {
+    return criteria.criteria.manifest ? &*criteria.criteria.manifest : nullptr;
+  }
+  [[nodiscard]] const grading::Expectation* entry(const std::string& id) const {
+    const auto found = entry_of.find(id);
+    return found == entry_of.end() ? nullptr : found->second;
+  }
 };
 
-Events of_kind(const Events& events, EventKind kind);
 /// Whether one stands before the other in the log of one writer.
 bool before(const NaiveEvent* left, const NaiveEvent* right);
 bool is_allow(const NaiveEvent* decision);
 bool is_deny(const NaiveEvent* decision);
 bool any_allow(const Events& decisions);
+/// REQ-GR-060.
+bool is_shadow(const NaiveCall& call, const NaiveEvent* decision);
 /// The field of the first request that records it, else of the first event that does; or empty.
 std::string first_recorded(const Events& events, Field field);
+/// Whether each of the fields is the same in both, or not recorded by one of them.
+bool same_where_recorded(const NaiveEvent* left, const NaiveEvent* right,
+                         const std::vector<Field>& fields);
 
 /// Adds a finding with the verdict, owner and value of its code. One with an invocation is of its
 /// case.
-void add(Context& context, const std::string& code, const std::string& invocation,
-         std::optional<grading::Value> value = std::nullopt);
+void add(Context& context, const std::string& code, const std::string& invocation, What what = {});
 void add_case_finding(Context& context, const std::string& code, const std::string& invocation,
-                      const std::string& case_id,
-                      std::optional<grading::Value> value = std::nullopt);
+                      const std::string& case_id, What what = {});
+/// A finding that a loss may explain (REQ-GR-071).
+void add_absence(Context& context, const std::string& code, const NaiveCall& call, What what);
 
 /// Fills `losses` and finds what the writers' logs say of themselves.
 void judge_logs(Context& context);
@@ -70,7 +104,22 @@ void judge_logs(Context& context);
 void judge_repeats(Context& context);
 /// Fills `cases`, `case_of` and `entry_of`, and finds what is wrong with requests and entries.
 void judge_cases(Context& context);
-/// Everything that one invocation may violate, cases apart.
-void judge_invocation(Context& context, const std::string& id, const Events& events);
+/// What the run says of its surroundings (REQ-GR-126).
+void judge_environment(Context& context);
+
+// Everything that one invocation may violate, cases apart.
+void judge_presence(Context& context, const NaiveCall& call);
+void judge_open(Context& context, const NaiveCall& call);
+void judge_decisions(Context& context, const NaiveCall& call);
+void judge_facts(Context& context, const NaiveCall& call);
+void judge_execution(Context& context, const NaiveCall& call);
+
+/// Once for each writer whose first `later` stands before its first `earlier` (REQ-GR-032).
+void judge_order(Context& context, const std::string& code, const NaiveCall& call, What what,
+                 const Events& earlier, const Events& later);
+
+/// `1 start`, `2 starts`; `finish` has `finishes`.
+std::string count_text(std::uint64_t count, const std::string& noun);
+std::string bounds_text(const NaiveBounds& bounds, const std::string& noun);
 
 }  // namespace remit::twin

@@ -11,11 +11,6 @@
 namespace remit::twin {
 namespace {
 
-using grading::Criteria;
-using grading::Owner;
-using grading::Value;
-using grading::Verdict;
-
 Value worst_of(Value left, Value right) {
   for (const Value value : {Value::kFailed, Value::kUndetermined, Value::kNotExercised}) {
     if (left == value || right == value) return value;
@@ -23,64 +18,76 @@ Value worst_of(Value left, Value right) {
   return Value::kPassed;
 }
 
-std::map<std::string, Events> calls_of(const NaiveTrace& trace) {
-  std::map<std::string, Events> out;
+std::map<std::string, NaiveCall> calls_of(const NaiveTrace& trace, const NaiveContract& contract) {
+  std::map<std::string, NaiveCall> out;
   for (const NaiveEvent& event : trace.events) {
-    if (event::is_call_event(event.kind)) out[event.get(Field::kInvocationId)].push_back(&event);
+    if (!event::is_call_event(event.kind)) continue;
+    NaiveCall& call = out[event.get(Field::kInvocationId)];
+    call.id = event.get(Field::kInvocationId);
+    call.events.push_back(&event);
   }
-  for (auto& [id, events] : out) {
-    std::sort(events.begin(), events.end(), [](const NaiveEvent* left, const NaiveEvent* right) {
-      return std::tie(left->writer, left->order) < std::tie(right->writer, right->order);
-    });
+  for (auto& [id, call] : out) {
+    std::sort(call.events.begin(), call.events.end(),
+              [](const NaiveEvent* left, const NaiveEvent* right) {
+                return std::tie(left->writer, left->order) < std::tie(right->writer, right->order);
+              });
+    call.required = requirements(contract, first_recorded(call.events, Field::kTool),
+                                 first_recorded(call.events, Field::kRoute));
   }
   return out;
 }
 
 void judge_expected_ids(Context& context) {
-  if (!context.criteria.expected_ids) return;
-  const std::set<std::string> expected(context.criteria.expected_ids->begin(),
-                                       context.criteria.expected_ids->end());
+  const grading::Criteria& criteria = context.criteria.criteria;
+  if (!criteria.expected_ids) return;
+  const std::set<std::string> expected(criteria.expected_ids->begin(),
+                                       criteria.expected_ids->end());
   for (const std::string& id : expected) {
     if (context.calls.contains(id)) continue;
-    add(context, "missing_invocation", id,
-        context.losses.empty() ? std::nullopt : std::optional(Value::kUndetermined));
-    if (!context.criteria.manifest) add(context, "expected_request_absent", id);
+    What missing;
+    if (!context.losses.empty()) missing.value = Value::kUndetermined;
+    add(context, "missing_invocation", id, missing);
+    if (!criteria.manifest) add(context, "expected_request_absent", id);
   }
-  if (context.criteria.manifest) return;
-  for (const auto& [id, events] : context.calls) {
-    if (!expected.contains(id)) add(context, "unexpected_invocation", id);
+  if (criteria.manifest) return;
+  for (const auto& [id, call] : context.calls) {
+    if (expected.contains(id)) continue;
+    add(context, "unexpected_invocation", id,
+        {"", first_recorded(call.events, Field::kTool), {call.events.front()}});
   }
 }
 
 // ---- Verdicts.
 
 // What an invocation's verdict is before its findings of that verdict: REQ-GR-020, REQ-GR-021 and
-// what a missing decision or version leaves open.
-Value value_without_findings(const Context& context, const std::string& id, Verdict verdict) {
+// what a missing decision, version or fact leaves open.
+Value value_without_findings(const Context& context, const NaiveCall& call, Verdict verdict) {
   const auto has = [&](std::string_view code) {
     return std::any_of(context.findings.begin(), context.findings.end(),
                        [&](const NaiveFinding& finding) {
-                         return finding.code == code && finding.invocation == id;
+                         return finding.code == code && finding.invocation == call.id;
                        });
   };
   if (verdict == Verdict::kPlanning) {
-    const bool by_ids = context.criteria.expected_ids && !context.criteria.manifest;
-    if (!by_ids && !context.case_of.contains(id)) return Value::kNotExercised;
+    const bool by_ids = context.criteria.criteria.expected_ids && context.manifest() == nullptr;
+    if (!by_ids && !context.case_of.contains(call.id)) return Value::kNotExercised;
     return has("missing_request") ? Value::kUndetermined : Value::kPassed;
   }
   if (verdict == Verdict::kCompleteness) return Value::kPassed;
-  const bool is_open = has("missing_decision") ||
-                       (verdict == Verdict::kEnforcement && has("missing_policy_version"));
-  return is_open ? Value::kUndetermined : Value::kPassed;
+  if (has("missing_decision")) return Value::kUndetermined;
+  if (verdict == Verdict::kExecution) return Value::kPassed;
+  if (has("missing_policy_version") || has("unrecorded_fact")) return Value::kUndetermined;
+  const bool is_decided = !call.of(EventKind::kAuthorizationDecision).empty();
+  return is_decided ? Value::kPassed : Value::kNotExercised;  // REQ-GR-026
 }
 
 using Values = std::map<std::pair<std::string, Verdict>, Value>;  // by invocation and verdict
 
 Values invocation_values(const Context& context) {
   Values out;
-  for (const auto& [id, events] : context.calls) {
+  for (const auto& [id, call] : context.calls) {
     for (const Verdict verdict : grading::kVerdicts) {
-      out[{id, verdict}] = value_without_findings(context, id, verdict);
+      out[{id, verdict}] = value_without_findings(context, call, verdict);
     }
   }
   for (const NaiveFinding& finding : context.findings) {
@@ -127,7 +134,7 @@ Result case_result(const Context& context, const Values& values, const NaiveCase
 
 Result run_result(const Context& context, const Values& values, Verdict verdict) {
   std::vector<std::string> outside;
-  for (const auto& [id, events] : context.calls) {
+  for (const auto& [id, call] : context.calls) {
     if (!context.case_of.contains(id)) outside.push_back(id);
   }
   Result out = worst_over(values, outside, verdict);
@@ -148,13 +155,75 @@ Result run_result(const Context& context, const Values& values, Verdict verdict)
   return out;
 }
 
-// REQ-GR-004, REQ-GR-083; planning is advisory (REQ-CT-005).
-int exit_code(const std::map<Verdict, Result>& run) {
-  int out = 0;
-  for (const auto& [verdict, result] : run) {
-    if (verdict == Verdict::kPlanning || result.value == Value::kPassed) continue;
-    if (result.value == Value::kFailed) return 1;
-    out = 2;
+// What findings that belong to no seen invocation make of a verdict: REQ-GR-013.
+Value worst_outside_invocations(const Context& context, Verdict verdict) {
+  Value out = Value::kPassed;
+  for (const NaiveFinding& finding : context.findings) {
+    if (finding.verdict != verdict || context.calls.contains(finding.invocation)) continue;
+    out = worst_of(out, finding.value);
+  }
+  return out;
+}
+
+// What the cases themselves make of a verdict, whatever their invocations do: REQ-GR-003,
+// REQ-GR-022, REQ-GR-023.
+Value worst_of_cases(const Context& context, const Values& values, Verdict verdict) {
+  Value out = Value::kPassed;
+  const bool is_planning = verdict == Verdict::kPlanning;
+  for (const NaiveCase& each : context.cases) {
+    if (each.request_absent && is_planning) out = worst_of(out, Value::kFailed);
+    const bool is_unexercised = each.request_absent && !is_planning && each.definition->is_security;
+    if (is_unexercised || worst_over(values, each.invocations, verdict).population == 0) {
+      out = worst_of(out, Value::kNotExercised);
+    }
+  }
+  return out;
+}
+
+// REQ-GR-005. Nothing for a verdict that is not asked for.
+std::optional<Value> value_for_gate(const Context& context, const Values& values, Verdict verdict) {
+  std::vector<std::string> blocking;
+  for (const auto& [id, call] : context.calls) {
+    if (call.required.blocking.at(verdict)) blocking.push_back(id);
+  }
+  const Result of_invocations = worst_over(values, blocking, verdict);
+  const bool is_asked = of_invocations.population > 0;
+  if (!base_requirements(context.criteria.contract).blocking.at(verdict)) {
+    return is_asked ? std::optional(of_invocations.value) : std::nullopt;
+  }
+  const Value outside = worst_of(worst_outside_invocations(context, verdict),
+                                 worst_of_cases(context, values, verdict));
+  return worst_of(of_invocations.value, outside);
+}
+
+// REQ-GR-004, REQ-GR-083; by REQ-GR-002 a gate that asks for nothing does not pass.
+int exit_code(const Context& context, const Values& values) {
+  std::set<Value> asked;
+  for (const Verdict verdict : grading::kVerdicts) {
+    if (const auto value = value_for_gate(context, values, verdict)) asked.insert(*value);
+  }
+  if (asked.contains(Value::kFailed)) return 1;
+  return asked == std::set<Value>{Value::kPassed} ? 0 : 2;
+}
+
+std::string gate_text(int exit_code) {
+  const std::string_view gate = exit_code == 0   ? "passed"
+                                : exit_code == 1 ? "failed"
+                                                 : "undetermined";
+  return fmt::format("gate {} exit code {}", gate, exit_code);
+}
+
+// The verdicts that block for some invocations at least.
+std::string blocking_text(const NaiveContract& contract) {
+  std::map<Verdict, bool> blocking = base_requirements(contract).blocking;
+  for (const NaiveRule& rule : contract.rules) {
+    for (const auto& [verdict, blocks] : rule.blocking) {
+      if (blocks) blocking[verdict] = true;
+    }
+  }
+  std::string out = "blocking:";
+  for (const auto& [verdict, blocks] : blocking) {
+    if (blocks) out += fmt::format(" {}", grading::verdict_name(verdict));
   }
   return out;
 }
@@ -173,33 +242,41 @@ std::string invocation_text(std::string_view id, std::string_view case_id,
                      owner ? grading::owner_name(*owner) : "");
 }
 
-std::string finding_text(std::string_view code, std::string_view invocation,
-                         std::string_view case_id, Verdict verdict, Owner owner, Value value,
-                         bool consequence) {
-  return fmt::format("{} invocation={} case={} {} {} {}{}", code, invocation, case_id,
-                     grading::verdict_name(verdict), grading::owner_name(owner),
-                     grading::value_name(value), consequence ? " consequence" : "");
+/// A finding as a text; of events, their places in any order.
+std::string finding_text(NaiveFinding finding, bool consequence) {
+  std::sort(finding.places.begin(), finding.places.end());
+  return fmt::format("{} invocation={} case={} {} {} {}{} expected '{}' recorded '{}' at [{}]",
+                     finding.code, finding.invocation, finding.case_id,
+                     grading::verdict_name(finding.verdict), grading::owner_name(finding.owner),
+                     grading::value_name(finding.value), consequence ? " consequence" : "",
+                     finding.expected, finding.recorded, fmt::join(finding.places, "; "));
 }
 
 std::string population_text(const Context& context) {
   std::size_t allowed = 0;
   std::size_t denied = 0;
+  std::size_t would_deny = 0;
   std::size_t started = 0;
   std::size_t finished = 0;
-  for (const auto& [id, events] : context.calls) {
-    const Events decisions = of_kind(events, EventKind::kAuthorizationDecision);
-    const bool denies = std::any_of(decisions.begin(), decisions.end(), is_deny);
+  for (const auto& [id, call] : context.calls) {
+    const Events decisions = call.of(EventKind::kAuthorizationDecision);
+    bool denies = false;
+    bool denies_in_shadow = false;
+    for (const NaiveEvent* decision : decisions) {
+      if (is_deny(decision)) (is_shadow(call, decision) ? denies_in_shadow : denies) = true;
+    }
     allowed += any_allow(decisions) ? 1 : 0;
     denied += !any_allow(decisions) && denies ? 1 : 0;
-    started += of_kind(events, EventKind::kExecutorStart).empty() ? 0 : 1;
-    finished += of_kind(events, EventKind::kExecutorFinish).empty() ? 0 : 1;
+    would_deny += denies_in_shadow ? 1 : 0;
+    started += call.of(EventKind::kExecutorStart).empty() ? 0 : 1;
+    finished += call.of(EventKind::kExecutorFinish).empty() ? 0 : 1;
   }
   const NaiveTrace& trace = context.trace;
   return fmt::format(
       "events {} extensions {} ignored fields {} repeats {} invocations {} allowed {} denied {} "
-      "started {} finished {}",
+      "would deny {} started {} finished {}",
       trace.events.size() - trace.extensions, trace.extensions, trace.ignored_fields,
-      trace.same_repeats, context.calls.size(), allowed, denied, started, finished);
+      trace.same_repeats, context.calls.size(), allowed, denied, would_deny, started, finished);
 }
 
 // REQ-GR-012: the first of the owners of an invocation's findings.
@@ -218,50 +295,114 @@ Judgement told(const Context& context) {
   const std::map<std::string, Owner> owners = first_owners(context);
   for (const NaiveFinding& one : context.findings) {
     const bool consequence = !one.invocation.empty() && owners.at(one.invocation) < one.owner;
-    out.findings.insert(finding_text(one.code, one.invocation, one.case_id, one.verdict, one.owner,
-                                     one.value, consequence));
+    out.findings.insert(finding_text(one, consequence));
   }
   const Values values = invocation_values(context);
-  std::map<Verdict, Result> run;
   for (const Verdict verdict : grading::kVerdicts) {
-    const Result& result = run[verdict] = run_result(context, values, verdict);
+    const Result result = run_result(context, values, verdict);
     out.values.insert(value_text("run", verdict, result.value, result.population));
     for (const NaiveCase& each : context.cases) {
       const Result of_case = case_result(context, values, each, verdict);
       out.values.insert(
           value_text("case " + each.definition->id, verdict, of_case.value, of_case.population));
     }
-    for (const auto& [id, events] : context.calls) {
+    for (const auto& [id, call] : context.calls) {
       out.values.insert(value_text("invocation " + id, verdict, values.at({id, verdict}), 1));
     }
   }
-  for (const auto& [id, events] : context.calls) {
+  for (const auto& [id, call] : context.calls) {
     const auto of_case = context.case_of.find(id);
     const auto owner = owners.find(id);
     out.values.insert(invocation_text(
         id,
-        of_case != context.case_of.end() ? of_case->second : first_recorded(events, Field::kCaseId),
+        of_case != context.case_of.end() ? of_case->second
+                                         : first_recorded(call.events, Field::kCaseId),
         owner != owners.end() ? std::optional(owner->second) : std::nullopt));
   }
   for (const NaiveCase& each : context.cases) {
     out.values.insert(
         fmt::format("case {} has {}", each.definition->id, fmt::join(each.invocations, " ")));
   }
-  out.values.insert(fmt::format("exit code {}", exit_code(run)));
+  out.values.insert(gate_text(exit_code(context, values)));
+  out.values.insert(blocking_text(context.criteria.contract));
   out.population = population_text(context);
+  return out;
+}
+
+NaiveFinding named(const grading::Grade& grade, const grading::Finding& finding) {
+  NaiveFinding out;
+  out.code = grading::code_info(finding.code).name;
+  out.invocation = finding.invocation_id.value_or("");
+  out.case_id = finding.case_id.value_or("");
+  out.verdict = finding.verdict;
+  out.owner = finding.owner;
+  out.value = finding.value;
+  out.expected = finding.expected.value_or("");
+  out.recorded = finding.recorded.value_or("");
+  for (const grading::Position& at : finding.events) {
+    out.places.push_back(place_text(at.source, at.at, at.by_sequence, grade.files.at(at.file),
+                                    at.line, at.offset, at.bytes));
+  }
+  return out;
+}
+
+std::string blocking_text(const grading::Grade& grade) {
+  std::string out = "blocking:";
+  for (const Verdict verdict : grading::kVerdicts) {
+    if (grade.blocking[verdict]) out += fmt::format(" {}", grading::verdict_name(verdict));
+  }
   return out;
 }
 
 }  // namespace
 
-Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const Criteria& criteria) {
+// Of the manifest's case, else of what the invocation's events say.
+void add(Context& context, const std::string& code, const std::string& invocation, What what) {
+  const auto known = context.case_of.find(invocation);
+  const auto seen = context.calls.find(invocation);
+  std::string case_id;
+  if (known != context.case_of.end()) {
+    case_id = known->second;
+  } else if (seen != context.calls.end()) {
+    case_id = first_recorded(seen->second.events, Field::kCaseId);
+  }
+  add_case_finding(context, code, invocation, case_id, std::move(what));
+}
+
+void add_case_finding(Context& context, const std::string& code, const std::string& invocation,
+                      const std::string& case_id, What what) {
+  const grading::CodeInfo& info = grading::code_info(*grading::parse_code(code));
+  NaiveFinding finding;
+  finding.code = code;
+  finding.invocation = invocation;
+  finding.case_id = case_id;
+  finding.verdict = info.verdict;
+  finding.owner = what.owner.value_or(info.owner);
+  finding.value = what.value.value_or(info.soft ? Value::kUndetermined : Value::kFailed);
+  finding.expected = what.expected;
+  finding.recorded = what.recorded;
+  for (const NaiveEvent* event : what.events) finding.places.push_back(event->place);
+  context.findings.push_back(std::move(finding));
+}
+
+Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria) {
   const NaiveTrace trace = read_trace(inputs);
-  Context context{trace, criteria, calls_of(trace), {}, {}, {}, {}, {}};
-  for (std::size_t i = 0; i < trace.malformed; ++i) add(context, "malformed_event", "");
+  Context context{trace, criteria, calls_of(trace, criteria.contract), {}, {}, {}, {}, {}};
+  for (const std::string& place : trace.malformed) {
+    add(context, "malformed_event", "");
+    context.findings.back().places = {place};
+  }
   judge_logs(context);
   judge_cases(context);
   judge_repeats(context);
-  for (const auto& [id, events] : context.calls) judge_invocation(context, id, events);
+  judge_environment(context);
+  for (const auto& [id, call] : context.calls) {
+    judge_presence(context, call);
+    judge_open(context, call);
+    judge_decisions(context, call);
+    judge_facts(context, call);
+    judge_execution(context, call);
+  }
   judge_expected_ids(context);
   return told(context);
 }
@@ -269,10 +410,7 @@ Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const Criteria&
 Judgement reduced(const grading::Grade& grade) {
   Judgement out;
   for (const grading::Finding& finding : grade.findings) {
-    out.findings.insert(finding_text(grading::code_info(finding.code).name,
-                                     finding.invocation_id.value_or(""),
-                                     finding.case_id.value_or(""), finding.verdict, finding.owner,
-                                     finding.value, finding.consequence));
+    out.findings.insert(finding_text(named(grade, finding), finding.consequence));
   }
   for (const Verdict verdict : grading::kVerdicts) {
     const grading::VerdictResult& run = grade.verdicts[verdict];
@@ -294,13 +432,15 @@ Judgement reduced(const grading::Grade& grade) {
     out.values.insert(
         fmt::format("case {} has {}", each.case_id, fmt::join(each.invocation_ids, " ")));
   }
-  out.values.insert(fmt::format("exit code {}", grade.exit_code));
+  out.values.insert(
+      fmt::format("gate {} exit code {}", grading::gate_name(grade.gate), grade.exit_code));
+  out.values.insert(blocking_text(grade));
   const grading::Population& p = grade.population;
   out.population = fmt::format(
       "events {} extensions {} ignored fields {} repeats {} invocations {} allowed {} denied {} "
-      "started {} finished {}",
+      "would deny {} started {} finished {}",
       p.events, p.ignored_events, p.ignored_fields, p.repeats, p.invocations, p.allowed, p.denied,
-      p.started, p.finished);
+      p.would_deny, p.started, p.finished);
   return out;
 }
 

@@ -2,8 +2,8 @@
 // spec/grades.md.
 //
 // It shares the decoder, the names of codes and the manifest's structs with the streaming grader
-// and none of its judgement. It is slow on purpose: every rule searches the trace for what it
-// needs.
+// and none of its judgement; contracts it merges by itself. It is slow on purpose: every rule
+// searches the trace for what it needs.
 #pragma once
 
 #include <set>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grading/grading.h"
+#include "naive_contract.h"
 
 namespace remit::twin {
 
@@ -20,9 +21,18 @@ struct NaiveInput {
   std::string bytes;
 };
 
-/// A grade reduced to what both graders must agree on. Each finding is one text of code,
-/// invocation, case, verdict, owner, value and consequence, as often as it was found; each value
-/// one text of scope, verdict, value and population.
+/// What both graders judge by. The streaming grader's contract is `contract` as a file that it
+/// parsed, its manifest is parsed from `manifest_text`.
+struct TwinCriteria {
+  std::string name;
+  NaiveContract contract;
+  std::string manifest_text;
+  grading::Criteria criteria;
+};
+
+/// A grade reduced to what both graders must agree on: everything but messages and scope. Each
+/// finding is one text, as often as it was found; each value one text of scope, verdict, value and
+/// population.
 struct Judgement {
   std::multiset<std::string> findings;
   std::set<std::string> values;
@@ -31,7 +41,7 @@ struct Judgement {
 };
 
 /// The naive grader's judgement.
-Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria);
+Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria);
 
 /// The streaming grader's grade in the same form. It was made with `list_all`.
 Judgement reduced(const grading::Grade& grade);

@@ -1,7 +1,10 @@
 // Reading: spec/events.md, REQ-GR-030 and REQ-EV-040.
 #include "naive_trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <sstream>
 
 #include "base/limits.h"
@@ -22,11 +25,52 @@ NaiveEvent owned(const event::Event& event, const std::string& line) {
     const auto field = static_cast<Field>(event::kTextFieldCount + i);
     if (event.has(field)) out.integers[field] = event.integer(field);
   }
+  const auto record = [&](Field field, bool is_there) {
+    if (is_there) out.lists_and_flags.insert(field);
+  };
+  record(Field::kEnforced, event.has(Field::kEnforced));
+  record(Field::kFurtherResources, !event.further_resources.empty());
+  record(Field::kDeterminingPolicies, !event.determining_policies.empty());
+  out.further_resources = {event.further_resources.begin(), event.further_resources.end()};
+  out.is_enforced = event.enforced;
+  out.resource_is_null = event.resource_id_is_null;
   return out;
 }
 
 std::string invocation_of(const NaiveEvent& event) {
   return event::is_call_event(event.kind) ? event.get(Field::kInvocationId) : "";
+}
+
+// The decoder names the place of a mistake as `byte N` of the line.
+std::uint64_t place_in_line(const Error& error) {
+  unsigned long long place = 0;
+  return std::sscanf(error.where.c_str(), "byte %llu", &place) == 1 ? place : 0;
+}
+
+/// A line of an input.
+struct ReadLine {
+  std::string input;
+  std::string text;         // without what ends it
+  bool has_return = false;  // before its line feed
+  std::uint64_t number = 0;
+  std::uint64_t offset = 0;
+};
+
+// A line with a writer and a number is named by them, wherever it stands.
+std::string place_of(const NaiveEvent& event, const ReadLine& line) {
+  const bool by_sequence = !event.writer.is_anonymous && event.has(Field::kSeq);
+  const std::uint64_t at =
+      by_sequence ? static_cast<std::uint64_t>(event.integers.at(Field::kSeq)) : line.offset;
+  return place_text(by_sequence ? event.writer.name : line.input, at, by_sequence, line.input,
+                    line.number, line.offset, line.text.size());
+}
+
+// A mistake reaches to the end of its line, a carriage return included.
+std::string place_of_mistake(const Error& error, const ReadLine& line) {
+  const std::uint64_t skipped = place_in_line(error);
+  const std::uint64_t offset = line.offset + skipped;
+  return place_text(line.input, offset, false, line.input, line.number, offset,
+                    line.text.size() + (line.has_return ? 1 : 0) - skipped);
 }
 
 /// What was read so far of each writer.
@@ -42,9 +86,9 @@ bool is_repeat(const NaiveEvent& event, const Reading& reading, NaiveTrace& trac
   if (first == reading.by_number.end()) return false;
   const NaiveEvent& original = trace.events[first->second];
   if (seq <= reading.highest_seq.at(event.writer) - kRepeatWindow) {
-    trace.repeats.push_back({false, invocation_of(event)});
+    trace.repeats.push_back({false, invocation_of(event), event.place});
   } else if (original.line != event.line) {
-    trace.repeats.push_back({true, invocation_of(original)});
+    trace.repeats.push_back({true, invocation_of(original), event.place});
   } else {
     ++trace.same_repeats;
   }
@@ -69,7 +113,27 @@ void read_event(NaiveEvent event, std::uint32_t ignored_fields, Reading& reading
   trace.events.push_back(std::move(event));
 }
 
+void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, NaiveTrace& trace) {
+  const std::string padded = line.text + std::string(event::Decoder::kPadding, '\0');
+  event::Event decoded;
+  const Status status =
+      decoder.decode(std::string_view(padded).substr(0, line.text.size()), decoded);
+  if (!status) return trace.malformed.push_back(place_of_mistake(status.error(), line));
+  NaiveEvent event = owned(decoded, line.text);
+  event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
+                                           : NaiveWriter{true, line.input};
+  event.place = place_of(event, line);
+  read_event(std::move(event), decoded.ignored_fields, reading, trace);
+}
+
 }  // namespace
+
+std::string place_text(const std::string& source, std::uint64_t at, bool by_sequence,
+                       const std::string& file, std::uint64_t line, std::uint64_t offset,
+                       std::uint64_t bytes) {
+  return fmt::format("{} {} {}, {} line {} byte {} for {}", source, by_sequence ? "number" : "byte",
+                     at, file, line, offset, bytes);
+}
 
 NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
   std::sort(inputs.begin(), inputs.end(),
@@ -79,20 +143,14 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
   event::Decoder decoder;
   for (const NaiveInput& input : inputs) {
     std::istringstream lines(input.bytes);
-    std::string line;
-    while (std::getline(lines, line)) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      const std::string padded = line + std::string(event::Decoder::kPadding, '\0');
-      event::Event decoded;
-      if (!decoder.decode(std::string_view(padded).substr(0, line.size()), decoded)) {
-        ++trace.malformed;
-        continue;
-      }
-      NaiveEvent event = owned(decoded, line);
-      event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
-                                               : NaiveWriter{true, input.name};
-      read_event(std::move(event), decoded.ignored_fields, reading, trace);
+    ReadLine line{input.name, "", false, 0, 0};
+    for (std::uint64_t next = 0; std::getline(lines, line.text); line.offset = next) {
+      next = line.offset + line.text.size() + 1;
+      ++line.number;
+      line.has_return = line.text.ends_with('\r');
+      if (line.has_return) line.text.pop_back();
+      if (line.text.find_first_not_of(" \t\r") == std::string::npos) continue;
+      read_line(line, decoder, reading, trace);
     }
   }
   return trace;

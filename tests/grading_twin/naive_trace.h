@@ -31,16 +31,26 @@ struct NaiveEvent {
   EventKind kind = EventKind::kExtension;
   std::map<Field, std::string> text;  // without empty ones: REQ-GR-015
   std::map<Field, std::int64_t> integers;
+  std::set<std::string> further_resources;
+  bool is_enforced = false;
+  bool resource_is_null = false;
+  std::set<Field> lists_and_flags;  // those recorded, of lists not the empty ones: REQ-GR-015
   std::string line;
   NaiveWriter writer;
-  NaiveOrder order;  // within the writer
+  NaiveOrder order;   // within the writer
+  std::string place;  // what `place_text` says of it
 
   [[nodiscard]] bool has(Field field) const {
-    return text.contains(field) || integers.contains(field);
+    return text.contains(field) || integers.contains(field) || lists_and_flags.contains(field);
   }
   [[nodiscard]] std::string get(Field field) const {
     const auto found = text.find(field);
     return found == text.end() ? std::string{} : found->second;
+  }
+  /// Which try of its call this is: 1 where none is recorded.
+  [[nodiscard]] std::int64_t attempt() const {
+    const auto found = integers.find(Field::kAttempt);
+    return found == integers.end() ? 1 : found->second;
   }
 };
 
@@ -48,16 +58,23 @@ struct NaiveEvent {
 struct NaiveRepeat {
   bool is_verified = false;  // else the first is too long ago to compare
   std::string invocation;    // of the first line, or of this one where that is too long ago
+  std::string place;         // of this one
 };
 
 struct NaiveTrace {
-  std::vector<NaiveEvent> events;  // in input order, repeats left out
-  std::size_t malformed = 0;
+  std::vector<NaiveEvent> events;      // in input order, repeats left out
+  std::vector<std::string> malformed;  // their places
   std::size_t same_repeats = 0;
   std::vector<NaiveRepeat> repeats;  // with other bytes, or not compared
   std::size_t extensions = 0;
   std::size_t ignored_fields = 0;
 };
+
+/// Where an event stands: in a log by writer and number, or in its input by the byte; and the line
+/// of the file, whose text begins at the byte `offset` or has its mistake there.
+std::string place_text(const std::string& source, std::uint64_t at, bool by_sequence,
+                       const std::string& file, std::uint64_t line, std::uint64_t offset,
+                       std::uint64_t bytes);
 
 NaiveTrace read_trace(std::vector<NaiveInput> inputs);
 
