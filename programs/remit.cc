@@ -46,5 +46,6 @@ int main(int argc, char** argv) {
                           .out = out,
                           .err = err,
                           .out_is_terminal = colours};
+  if (const char* directory = std::getenv("TMPDIR")) world.scratch_directory = directory;
   return remit::cli::run_command_line(std::vector<std::string>(argv + 1, argv + argc), world);
 }

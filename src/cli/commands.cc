@@ -111,7 +111,11 @@ Command grade_command() {
                      "reads everything again, and rests four times as long as that took"},
                 {.name = "--all", .help = "list every invocation, not only those with a finding"},
                 {.name = "--advisory",
-                 .help = "exit 0 whatever the gate says, and say what it would have been"}},
+                 .help = "exit 0 whatever the gate says, and say what it would have been"},
+                {.name = "--threads",
+                 .value_name = "N",
+                 .help = "threads that decode lines, by default one for each processor up to "
+                         "four; the grade is the same for every number"}},
       .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
       .examples = {{"remit grade trace.jsonl", "the four verdicts over one file"},
                    {"remit grade evidence --manifest manifest.yaml --write junit=grade.xml",

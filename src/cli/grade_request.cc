@@ -1,7 +1,11 @@
 // From a command line to what a run is graded by.
 #include "cli/grade_request.h"
 
+#include <algorithm>
+#include <charconv>
 #include <span>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +18,10 @@
 
 namespace remit::cli {
 namespace {
+
+/// Threads that decode lines: with more of them they wait for the one that grades.
+constexpr unsigned kMostUseful = 4;
+constexpr unsigned kMostThreads = 64;
 
 // Reads what the grade is judged by; everything that is wrong with it is returned.
 std::vector<Error> read_criteria(const Arguments& arguments, World& world,
@@ -51,6 +59,19 @@ std::vector<Error> read_criteria(const Arguments& arguments, World& world,
   }
   criteria.list_all = arguments.has("--all");
   criteria.advisory = arguments.has("--advisory");
+  if (!world.scratch_directory.empty()) criteria.scratch_directories = {world.scratch_directory};
+  criteria.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostUseful);
+  if (arguments.has("--threads")) {
+    const std::string word = arguments.value("--threads");
+    const auto [end, error] =
+        std::from_chars(word.data(), word.data() + word.size(), criteria.threads);
+    const bool is_number = error == std::errc{} && end == word.data() + word.size();
+    if (!is_number || criteria.threads < 1 || criteria.threads > kMostThreads) {
+      return {Error{ErrorCode::kInvalidInput,
+                    fmt::format("takes a number from 1 to {}, not {}", kMostThreads, quoted(word)),
+                    "--threads"}};
+    }
+  }
   world.random.fill(std::as_writable_bytes(std::span{&criteria.hash_seed, 1}));
   return {};
 }

@@ -40,6 +40,8 @@ struct World {
   int input_fd = 0;              ///< for `stdio` and for events from standard input
   int output_fd = 1;             ///< for `stdio`, whose output is a protocol
   bool out_is_terminal = false;  ///< colours may be written to `out`
+  /// Where files go that are gone with the process; empty for where the system keeps such files.
+  std::string scratch_directory = {};
 };
 
 /// Runs one command line (the words after the program's name) and returns the exit code. Whatever

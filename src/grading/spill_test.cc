@@ -83,7 +83,7 @@ TEST(Spill, JoinsWhatWasReopened) {
   }
 }
 
-// A full disk, a failed read: each step in turn, then none.
+// REQ-GR-096. A full disk, a failed read: each step in turn, then none.
 TEST(Spill, IsAnErrorWhereTheDiskFails) {
   std::uint64_t step = 1;
   for (;; ++step) {

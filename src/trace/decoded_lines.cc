@@ -115,8 +115,11 @@ void DecodedLines::fill(std::size_t wanted) {
       spare_.pop_back();
     }
     Result<bool> found = read(*block);
-    if (!found) broken_ = std::move(found).error();
-    if (!found || !*found) return;
+    if (!found) {
+      broken_ = std::move(found).error();
+      return;
+    }
+    if (!*found) return;
     block->stage = Stage::kWaiting;
     {
       const MutexLock lock(mutex_);
