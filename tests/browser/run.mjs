@@ -104,7 +104,7 @@ async function storyIsSeen(file, colorScheme) {
   assert.equal(await page.locator("#list > li").count(), 1);
   assert.equal(await page.locator("details[open]").count(), 0);
   await page.locator("summary").first().click();
-  assert.ok(await page.locator(".timeline .named").first().isVisible());
+  await page.locator(".timeline .named").first().waitFor();  // filled when the browser has told of the opening
   assert.ok((await page.locator(".first").first().innerText()).includes("forbidden_request"));
   const contrast = await leastContrast(page);
   assert.ok(contrast >= 4.5, `contrast ${contrast} in ${colorScheme}`);
@@ -198,7 +198,7 @@ async function paperIsLaidOpen(file) {
 async function handoffIsRead(directory) {
   const { page, seen, close } = await open(join(directory, "index.html"), { colorScheme: "dark" });
   await page.getByRole("link").first().click();
-  assert.ok(await page.getByRole("heading", { name: "First contradicted fact" }).isVisible());
+  await page.getByRole("heading", { name: "First contradicted fact" }).waitFor();
   assert.ok((await leastContrast(page)) >= 4.5);
   await page.screenshot({ path: join(work, "handoff-dark.png"), fullPage: true });
   assert.deepEqual(seen.faults, []);
