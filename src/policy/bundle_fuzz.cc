@@ -58,6 +58,10 @@ class MemoryFiles final : public remit::FileSystem {
   remit::Result<std::unique_ptr<remit::AppendFile>> lock(const std::string& path) override {
     return read_only(path);
   }
+  remit::Result<std::unique_ptr<remit::ScratchFile>> open_scratch(
+      const std::string& path) override {
+    return read_only(path);
+  }
 
  private:
   static Error missing(const std::string& path) {
