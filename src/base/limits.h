@@ -89,7 +89,7 @@ inline constexpr std::chrono::milliseconds kSlowServerGrace{5'000};
 inline constexpr std::chrono::milliseconds kDrainDeadline{10'000};  ///< calls in flight at the end
 /// Calls in flight after a signal, or when kDrainDeadline is over; a client that does not read.
 inline constexpr std::chrono::milliseconds kLastWords{1'000};
-inline constexpr std::chrono::milliseconds kServerGrace{2'000};     ///< to end by itself, twice
+inline constexpr std::chrono::milliseconds kServerGrace{2'000};  ///< to end by itself, twice
 
 /// The grader.
 inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< files of one run
