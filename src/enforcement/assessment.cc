@@ -58,19 +58,22 @@ void note_wrong(std::string pointer, std::vector<std::string>& out) {
   }
 }
 
+bool is_fit_or_empty(std::string_view text) {
+  return text.empty() || is_bounded_text(text);
+}
+
 // What a store may not do: answer for another type, without an id, or with text that no record can
 // carry; smuggle a second tenant in among the attributes.
 Status well_formed(const access::Resource& resource, std::string_view type) {
   const auto lies = [](const char* what) {
     return Error{ErrorCode::kDataLoss, std::string("the store's answer has ") + what};
   };
-  const auto unfit = [](const std::string& text) {
-    return !text.empty() && !is_bounded_text(text);
-  };
   if (resource.type != type) return lies("another type than was asked for");
   if (!is_bounded_text(resource.id)) return lies("no usable id");
-  if (unfit(resource.tenant)) return lies("an unusable tenant");
-  if (unfit(resource.source) || unfit(resource.revision)) return lies("an unusable origin");
+  if (!is_fit_or_empty(resource.tenant)) return lies("an unusable tenant");
+  if (!is_fit_or_empty(resource.source) || !is_fit_or_empty(resource.revision)) {
+    return lies("an unusable origin");
+  }
   const std::string* previous = nullptr;
   for (const auto& [name, value] : resource.attributes) {
     if (name.empty() || name == "tenant") return lies("an attribute of a reserved name");
@@ -196,6 +199,11 @@ identity::Identity Assessor::identify(const access::Credential& credential, Wall
   if (authenticated && (!out.principal || out.principal->subject.empty())) {
     out.state = PrincipalState::kInvalid;
     out.detail = "the authenticator named no subject";
+  }
+  // It becomes the tenant of a server's resource: held to what a store's answer is held to.
+  if (authenticated && out.principal && !is_fit_or_empty(out.principal->tenant)) {
+    out.state = PrincipalState::kInvalid;
+    out.detail = "the authenticator named an unusable tenant";
   }
   if (out.state != PrincipalState::kAuthenticated) out.principal.reset();
   return out;

@@ -78,7 +78,8 @@ class Assessor {
                                   WallTime now) const;
 
   /// The identity behind a credential. An authenticator that fails, or that claims to have
-  /// authenticated nobody, is an invalid credential.
+  /// authenticated nobody, or somebody of a tenant that no record can carry, is an invalid
+  /// credential.
   [[nodiscard]] identity::Identity identify(const access::Credential& credential,
                                             WallTime now) const;
 

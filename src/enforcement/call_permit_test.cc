@@ -1,5 +1,7 @@
 // Permits: good for one call, once, in time, at the point that gave them; their end is on record.
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -189,6 +191,34 @@ TEST(CallPermit, DestroyedUnspentSaysSo) {
   const std::vector<json::Value> events = world.evidence.events();
   EXPECT_EQ(text_of(events.back(), "event"), "permit.unspent");
   EXPECT_EQ(text_of(events.back(), "decision_id"), text_of(events[5], "decision_id"));
+}
+
+// REQ-BD-064. A point that goes away lets a permit's last word into the log be finished: the log
+// may be gone right behind it.
+TEST(CallPermit, HasItsLastWordBeforeItsPointIsGone) {
+  World world;
+  std::optional<CallPermit> permit;
+  permit.emplace(authorized(*world.boundary));
+  std::atomic<bool> is_writing{false};
+  std::atomic<bool> may_write{false};
+  world.evidence.on_append = [&](const evidence::EventBatch&) {
+    is_writing = true;
+    while (!may_write) std::this_thread::yield();
+    return Status{};
+  };
+  std::thread holder([&] { permit.reset(); });
+  while (!is_writing) std::this_thread::yield();
+  std::atomic<bool> is_gone{false};
+  std::thread owner([&] {
+    world.boundary.reset();
+    is_gone = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  EXPECT_FALSE(is_gone);
+  may_write = true;
+  holder.join();
+  owner.join();
+  EXPECT_EQ(names_of(world.evidence.events()), kUnspent);
 }
 
 TEST(CallPermit, OutlivesItsPointHarmlessly) {

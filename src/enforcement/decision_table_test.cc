@@ -39,6 +39,16 @@ std::vector<Row> table() {
       };
     };
   };
+  const auto name = [](std::function<void(access::Principal&)> change) {
+    return [change](World& world, access::ProposedCall&) {
+      world.authenticator.behave = [change](const access::Credential&) {
+        identity::Identity out{.state = access::PrincipalState::kAuthenticated};
+        out.principal = FakeAuthenticator::alice();
+        change(*out.principal);
+        return out;
+      };
+    };
+  };
   const auto answer = [](std::function<void(access::Resource&)> lie) {
     return [lie](World& world, access::ProposedCall&) {
       world.invoices.behave = [lie](const attributes::ResourceQuery& query) {
@@ -84,6 +94,14 @@ std::vector<Row> table() {
        kRequestDecision},
       {"too large by its name", std::string(kMaxCallBytes + 1, 'x'), "{}", "limit_exceeded",
        "limit_exceeded", kRequestDecision},
+      {"too large by what stands beside the arguments", read, invoice, "limit_exceeded",
+       "limit_exceeded", kRequestDecision,
+       [](World&, access::ProposedCall& call) { call.idempotency_key.assign(kMaxCallBytes, 'k'); }},
+      {"too large by the planner's version", read, invoice, "limit_exceeded", "limit_exceeded",
+       kRequestDecision,
+       [](World&, access::ProposedCall& call) {
+         call.planner_policy_version.assign(kMaxCallBytes, 'v');
+       }},
       {"too deep", "anything.goes",
        R"({"x":)" + std::string(200, '[') + std::string(200, ']') + "}", "limit_exceeded",
        "limit_exceeded", kRequestDecision},
@@ -117,6 +135,17 @@ std::vector<Row> table() {
        kRequestDecision, identify(access::PrincipalState::kExpired)},
       {"authenticated, but nobody", read, invoice, "invalid_identity", "unauthenticated",
        kRequestDecision, identify(access::PrincipalState::kAuthenticated)},
+      {"authenticated, but without a subject", read, invoice, "invalid_identity", "unauthenticated",
+       kRequestDecision, name([](access::Principal& out) { out.subject.clear(); })},
+      {"pure computation for nobody", "sums.add", R"({"a":1})", "invalid_identity",
+       "unauthenticated", kRequestDecision,
+       name([](access::Principal& out) { out.subject.clear(); })},
+      {"a tenant that is too long", "server.ping", "{}", "invalid_identity", "unauthenticated",
+       kRequestDecision,
+       name([](access::Principal& out) { out.tenant = std::string(kMaxIdBytes + 1, 't'); })},
+      {"a tenant that no record can carry", "server.ping", "{}", "invalid_identity",
+       "unauthenticated", kRequestDecision,
+       name([](access::Principal& out) { out.tenant = "tenant\na"; })},
       {"an authenticator that throws", read, invoice, "invalid_identity", "unauthenticated",
        kRequestDecision,
        [](World& world, access::ProposedCall&) {
@@ -200,6 +229,14 @@ std::vector<Row> table() {
       {"an id that is too long", read, invoice, "resolver_unavailable", "unavailable",
        kUpToResolution,
        answer([](access::Resource& out) { out.id = std::string(kMaxIdBytes + 1, 'x'); })},
+      {"a tenant of a resource that no record can carry", read, invoice, "resolver_unavailable",
+       "unavailable", kUpToResolution,
+       answer([](access::Resource& out) { out.tenant = "tenant-a\n"; })},
+      {"a source that no record can carry", read, invoice, "resolver_unavailable", "unavailable",
+       kUpToResolution,
+       answer([](access::Resource& out) { out.source = std::string(kMaxIdBytes + 1, 's'); })},
+      {"a revision that no record can carry", read, invoice, "resolver_unavailable", "unavailable",
+       kUpToResolution, answer([](access::Resource& out) { out.revision = "1\n2"; })},
       {"a second tenant among the attributes", read, invoice, "resolver_unavailable", "unavailable",
        kUpToResolution,
        answer([](access::Resource& out) { out.attributes = {{"tenant", std::string("a")}}; })},
@@ -268,8 +305,8 @@ std::vector<Row> table() {
   };
 }
 
-// REQ-BD-001, REQ-BD-002, REQ-BD-010, REQ-BD-030, REQ-BD-032, REQ-BD-053, REQ-BD-070, REQ-RS-001,
-// REQ-RS-002, REQ-RS-005.
+// REQ-BD-001, REQ-BD-002, REQ-BD-010, REQ-BD-023, REQ-BD-030, REQ-BD-032, REQ-BD-053, REQ-BD-070,
+// REQ-RS-001, REQ-RS-002, REQ-RS-005.
 TEST(DecisionTable, Holds) {
   std::vector<bool> seen(access::kReasonCount, false);
   for (const Row& row : table()) {

@@ -155,6 +155,85 @@ TEST(PolicyInForce, APolicyThatNeverSettlesDenies) {
   EXPECT_EQ(*decision.find("enforced")->if_bool(), true);
 }
 
+// REQ-EL-024. Policies are published at every turn, some without a word to the log: the refusal
+// that has the last word still stands under the newest of its place, and behind its publication. It
+// binds in shadow mode as well.
+TEST(PolicyInForce, WhatOverrulesStandsUnderThePolicyOfItsPlace) {
+  for (const char* route : {"agent", "trial"}) {
+    SCOPED_TRACE(route);
+    World world;
+    const auto publish_aloud = [&] {
+      world.publish();
+      static_cast<void>(world.boundary->record_publication(*world.policy.get()));
+    };
+    world.decision_point->behave = [&](const decision::DecisionRequest&) {
+      publish_aloud();
+      world.publish();
+      return Result<access::Decision>{access::Decision::allow({"p"})};
+    };
+    int commits = 0;
+    std::uint64_t committed = 0;
+    world.evidence.on_commit = [&](const evidence::EventBatch& batch) {
+      EXPECT_LE(batch.policy_generation, world.evidence.generation());
+      if (++commits == kMaxRemakesAfterPublication + 2) publish_aloud();  // the first to overrule
+      committed = batch.policy_generation;
+      return Status{};
+    };
+    access::ProposedCall call = World::call("invoice.read", R"({"invoice":"march"})");
+    call.route = route;
+    const auto outcome = world.boundary->invoke(call, world.handler);
+    EXPECT_EQ(std::get<Denial>(outcome).reason, access::ReasonCode::kPolicyUnavailable);
+    EXPECT_EQ(world.handler.runs(), 0U);
+    EXPECT_EQ(commits, kMaxRemakesAfterPublication + 3);
+    EXPECT_EQ(committed, world.evidence.generation());
+    const std::vector<json::Value> events = world.evidence.events();
+    EXPECT_EQ(text_of(events.back(), "event"), "authorization.decision");
+    EXPECT_EQ(text_of(events.back(), "reason"), "policy_unavailable");
+    EXPECT_EQ(*events.back().find("enforced")->if_bool(), true);
+  }
+}
+
+// REQ-BD-051. What was found out under the policy before is not told under the next.
+TEST(PolicyInForce, ADecisionMadeAnewKeepsNothingOfTheFirst) {
+  for (const bool ends_early : {false, true}) {
+    SCOPED_TRACE(ends_early);
+    World world;
+    bool is_first = true;
+    world.decision_point->behave = [&](const decision::DecisionRequest&) {
+      if (std::exchange(is_first, false)) {
+        world.publish();
+        static_cast<void>(world.boundary->record_publication(*world.policy.get()));
+        if (ends_early) {
+          world.authenticator.behave = [](const access::Credential&) {
+            return identity::Identity{.state = access::PrincipalState::kExpired};
+          };
+        }
+      }
+      return Result<access::Decision>{access::Decision::allow({"p"})};
+    };
+    world.boundary->invoke(World::call("invoice.move", R"({"from":"march","to":"april"})"),
+                           world.handler);
+    EXPECT_EQ(world.handler.runs(), ends_early ? 0U : 1U);
+    const std::vector<json::Value> events = world.evidence.events();
+    const json::Value request = first_of(events, "tool.request");
+    const json::Value decision = first_of(events, "authorization.decision");
+    if (!ends_early) {
+      EXPECT_EQ(json::write(*decision.find("further_resources")), R"(["Invoice:canonical-april"])");
+      continue;
+    }
+    EXPECT_EQ(names_of(events), std::string("policy.published ") + kRequestDecision);
+    EXPECT_EQ(text_of(decision, "reason"), "expired_identity");
+    for (const char* field : {"args_digest", "requested_ref"}) {
+      EXPECT_EQ(request.find(field), nullptr) << field;
+    }
+    for (const char* field :
+         {"action", "args_digest", "further_resources", "principal_class", "principal_ref",
+          "principal_revision", "principal_tenant", "resource_tenant"}) {
+      EXPECT_EQ(decision.find(field), nullptr) << field;
+    }
+  }
+}
+
 // A snapshot may come into force before anybody has told the log: the first call does.
 TEST(PolicyInForce, NoDecisionStandsBeforeItsPolicy) {
   World world;

@@ -136,6 +136,21 @@ TEST(RecordedFacts, HostileTextIsNeverRecorded) {
   EXPECT_EQ(text_of(first_of(world.evidence.events(), "executor.finish"), "error_type"), "unnamed");
 }
 
+TEST(RecordedFacts, NoMorePoliciesAreNamedThanTheBound) {
+  World world;
+  world.decision_point->behave = [](const decision::DecisionRequest&) {
+    std::vector<std::string> permits;
+    for (std::size_t i = 0; i <= kMaxRecordedPolicies; ++i) {
+      permits.push_back("p" + std::to_string(1000 + i));
+    }
+    return Result<access::Decision>{access::Decision::allow(std::move(permits))};
+  };
+  world.boundary->invoke(World::call("server.ping", "{}"), world.handler);
+  EXPECT_EQ(world.handler.runs(), 1U);
+  const json::Value decision = first_of(world.evidence.events(), "authorization.decision");
+  EXPECT_EQ(decision.find("determining_policies")->if_array()->size(), kMaxRecordedPolicies);
+}
+
 TEST(RecordedFacts, ASafeReferenceIsRecordedInClear) {
   World world;
   world.boundary->invoke(World::call("files.read", R"({"paths":["a.txt"]})"), world.handler);

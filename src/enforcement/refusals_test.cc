@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "enforcement/enforcement_point.h"
+#include "enforcement/refusal_meter.h"
 #include "tests/support/boundary_world.h"
 
 namespace remit::enforcement::testing {
@@ -81,6 +82,37 @@ TEST(Refusals, AFloodOfRefusalsIsCounted) {
     if (text_of(one, "event") == "evidence.lost") lost += *one.find("events")->if_integer();
   }
   EXPECT_EQ(lost, 2 * (2 * kFlood - kRefusalBurst - kRefusalsPerSecond));
+}
+
+// REQ-BD-002. Whatever was only counted when the point goes away is told by then.
+TEST(Refusals, APointThatGoesAwayTellsWhatItOnlyCounted) {
+  World world;
+  access::ProposedCall call = World::call("invoice.read", "{}");
+  call.credential = {};
+  constexpr std::int64_t kLost = 10;
+  for (std::int64_t i = 0; i < kRefusalBurst + kLost; ++i) {
+    world.boundary->invoke(call, world.handler);
+  }
+  world.boundary.reset();
+  std::int64_t lost = 0;
+  for (const json::Value& one : world.evidence.events()) {
+    if (text_of(one, "event") == "evidence.lost") lost += *one.find("events")->if_integer();
+  }
+  EXPECT_EQ(lost, 2 * kLost);
+}
+
+// Two threads may bring what they read off the clock in the wrong order.
+TEST(Refusals, AnOlderReadingOfTheClockTakesNothingBack) {
+  constexpr MonotonicTime kLate{1'000'000'000'000};
+  constexpr Duration kLong = std::chrono::seconds{10};
+  RefusalMeter meter;
+  EXPECT_TRUE(meter.admit(kLate));
+  for (std::int64_t i = 1; i < kRefusalBurst; ++i) {
+    ASSERT_TRUE(meter.admit(kLate + -kLong)) << i;
+  }
+  EXPECT_FALSE(meter.admit(kLate + -kLong));
+  EXPECT_FALSE(meter.admit(kLate));  // what lies between is counted already
+  EXPECT_TRUE(meter.admit(kLate + std::chrono::seconds{1}));
 }
 
 }  // namespace

@@ -302,6 +302,9 @@ INSTANTIATE_TEST_SUITE_P(
         in_catalogue("ToolName", "name: clock.now", "name: clöck",
                      "invalid_input B/catalogue.yaml:9:12: \"clöck\" is no tool name: 1 to "
                      "64 of [A-Za-z0-9_./:-]\n"),
+        in_catalogue("UpstreamServer", "server: desk", "server: \"a\\nb\"",
+                     "invalid_input B/catalogue.yaml:4:24: \"a\\x0ab\" is no server name: 1 to "
+                     "64 of [A-Za-z0-9_./:-]\n"),
         in_catalogue("SchemaFileMissing", "schemas/invoice.json", "schemas/missing.json",
                      "invalid_input B/catalogue.yaml:7:16: the bundle has no "
                      "\"schemas/missing.json\"; a schema is a file schemas/NAME.json\n"),

@@ -82,6 +82,10 @@ class CatalogueReader {
     if (const yaml::Node* upstream = reader.optional_node("upstream")) {
       yaml::ObjectReader fields(*upstream, "an upstream", problems_);
       tool.upstream_server = fields.required_string("server");
+      if (!tool.upstream_server.empty() && !is_plain_name(tool.upstream_server)) {
+        fields.problem("server", fmt::format("{} is no server name: 1 to {} of [A-Za-z0-9_./:-]",
+                                             quoted(tool.upstream_server), kMaxToolNameBytes));
+      }
       tool.upstream_tool = fields.optional_string("tool").value_or(tool.name);
       fields.finish();
     }

@@ -11,10 +11,12 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 
 FLAGS = set(sys.argv[1:])
 TAP = open(sys.argv[sys.argv.index("--tap") + 1], "a") if "--tap" in FLAGS else None
+WRITING = threading.Lock()
 TEXT = {"type": "string"}
 ACT = {"type": "object", "properties": {"do": TEXT, "text": TEXT}, "required": ["do"]}
 NOTE = {"type": "object", "properties": {"note": TEXT}, "required": ["note"], "additionalProperties": False}
@@ -23,8 +25,9 @@ state = {"drifted": "--drift" in FLAGS, "open": {}}
 
 
 def send(message):
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")) + "\n")
-    sys.stdout.flush()
+    with WRITING:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
 
 
 def raw(text):
@@ -246,6 +249,15 @@ def handle(message):
     elif id is not None:
         send({"id": id, "error": {"code": -32601, "message": "Method not found"}})
 
+
+def drift_on_signal():
+    signal.sigwait({signal.SIGUSR1})
+    state["drifted"] = True
+    notify("notifications/tools/list_changed")
+
+
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+threading.Thread(target=drift_on_signal, daemon=True).start()
 
 if "--stubborn" in FLAGS:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -112,8 +112,10 @@ class SessionFolder {
 /// A gateway on a thread of the test, and the client's ends of its pipes.
 class Session {
  public:
+  /// `clock`, if there is one, is the gateway's in place of the machine's, and outlives the
+  /// session.
   explicit Session(const SessionFolder& folder, std::string run_id = "run-1",
-                   const gateway::Patience& patience = {}) {
+                   const gateway::Patience& patience = {}, const Clock* clock = nullptr) {
     auto in = process::make_pipe();
     auto out = process::make_pipe();
     auto notices = process::make_pipe();
@@ -133,8 +135,9 @@ class Session {
                           .output_fd = gateway_out_.get(),
                           .notice_fd = gateway_notices_.get(),
                           .patience = patience};
-    gateway_ = std::thread([this, run = std::move(run)] {
-      problems_ = gateway::run_stdio(run, files_, clock_, random_);
+    if (clock == nullptr) clock = &clock_;
+    gateway_ = std::thread([this, clock, run = std::move(run)] {
+      problems_ = gateway::run_stdio(run, files_, *clock, random_);
       gateway_in_.close();
       gateway_out_.close();
       gateway_notices_.close();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -225,8 +226,8 @@ TEST(SessionTest, AServerThatIsKilledLeavesItsCallUnknown) {
   EXPECT_EQ(counts(folder)["server_ended"], 1);
 }
 
-TEST(SessionTest, AGatewayThatIsKilledLeavesAStartWithoutAFinish) {
-  const SessionFolder folder({});
+// A gateway of its own process is killed while a call of its is in flight.
+void kill_in_a_call(const SessionFolder& folder) {
   auto child = process::Child::start(
       {.arguments = {"/proc/self/exe", "--gateway", folder.path("remit.yaml")},
        .environment = process::pick_environment({"PATH", "HOME", "REMIT_SOURCE_DIR"})});
@@ -239,6 +240,11 @@ TEST(SessionTest, AGatewayThatIsKilledLeavesAStartWithoutAFinish) {
   ASSERT_NE(hanging.line.find("hanging"), std::string_view::npos);
   ::kill(child->pid(), SIGKILL);
   ASSERT_TRUE(child->wait_for(kPatience));
+}
+
+TEST(SessionTest, AGatewayThatIsKilledLeavesAStartWithoutAFinish) {
+  const SessionFolder folder({});
+  kill_in_a_call(folder);
   auto count = counts(folder);
   EXPECT_EQ(count["executor.start"], 1);
   EXPECT_EQ(count["executor.finish"], 0);
@@ -253,6 +259,27 @@ TEST(SessionTest, AGatewayThatIsKilledLeavesAStartWithoutAFinish) {
   EXPECT_EQ(counts(folder)["evidence.lost"], 1);
   EXPECT_EQ(counts(folder)["succeeded"], 1);
   expect_verified(folder);
+}
+
+// REQ-EL-030.
+TEST(SessionTest, TellsTheDamageOfALogThatItCannotClose) {
+  const SessionFolder folder({});
+  kill_in_a_call(folder);
+  std::string altered;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("evidence"))) {
+    if (!entry.is_regular_file()) continue;
+    const std::string text = text_of_file(entry.path());
+    if (text.find("policy.published") == std::string::npos) continue;
+    altered = entry.path().filename().string();
+    std::ofstream(entry.path(), std::ios::binary) << replaced(text, "v7", "v8");
+  }
+  ASSERT_FALSE(altered.empty());
+  Session session(folder, "run-2");
+  begin(session);
+  EXPECT_TRUE(session.finish().empty());
+  const std::size_t at = session.notices().find("damaged and was left as it is: ");
+  ASSERT_NE(at, std::string::npos) << session.notices();
+  EXPECT_NE(session.notices().find(altered, at), std::string::npos) << session.notices();
 }
 
 TEST(SessionTest, TwoGatewaysShareAnEvidenceDirectory) {
@@ -386,6 +413,64 @@ TEST(SessionTest, NoToolIsCalledByItsOldDefinitionOnceItChanged) {
     EXPECT_EQ(line.find("by the old definition"), std::string::npos) << line;
   }
   EXPECT_EQ(counts(folder)["unknown_tool"], 1);
+}
+
+/// The machine's clock, which runs a function of the test's when the wall time is next read: by a
+/// call that begins to be decided.
+class WatchedClock final : public Clock {
+ public:
+  explicit WatchedClock(std::function<void()> then) : then_(std::move(then)) {}
+  void arm() { is_armed_ = true; }
+  WallTime wall_now() const override {
+    if (is_armed_.exchange(false)) then_();
+    return clock_.wall_now();
+  }
+  MonotonicTime monotonic_now() const override { return clock_.monotonic_now(); }
+
+ private:
+  const std::function<void()> then_;
+  const SystemClock clock_;
+  mutable std::atomic<bool> is_armed_{false};
+};
+
+// REQ-BD-109. The server changes its tools between the look at its list and the record of the call.
+TEST(SessionTest, NoToolIsCalledThatChangedWhileItWasDecided) {
+  const SessionFolder folder({});
+  const auto lists = [&] {
+    std::size_t out = 0;
+    for (const std::string& line : folder.tap()) {
+      if (line.find("\"tools/list\"") != std::string::npos) ++out;
+    }
+    return out;
+  };
+  pid_t server = 0;
+  const std::size_t first = 1;
+  WatchedClock clock([&] {
+    ::kill(server, SIGUSR1);
+    // Asked for the new list, so the gateway knows.
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (lists() == first && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+  });
+  Session session(folder, "run-1", {}, &clock);
+  begin(session);
+  ASSERT_TRUE(session.send(act(1, "pid")));
+  const auto line = session.receive();
+  ASSERT_TRUE(line);
+  server = std::atoi(line->c_str() + line->find("pid ") + 4);
+  ASSERT_GT(server, 1);
+  clock.arm();
+  ASSERT_TRUE(session.send(act(2, "echo", "never sent")));
+  std::string said;
+  for (const std::string& rest : session.finish()) said += rest + "\n";
+  EXPECT_NE(said.find("tools_changed"), std::string::npos) << said;
+  auto count = counts(folder);
+  EXPECT_EQ(count["tools_changed"], 1);
+  EXPECT_EQ(count["executor.start"], 2);
+  for (const std::string& tapped : folder.tap()) {
+    EXPECT_EQ(tapped.find("never sent"), std::string::npos) << tapped;
+  }
 }
 
 // REQ-BD-072. A call that waits for a new list when it is taken back, or when the session ends, was
