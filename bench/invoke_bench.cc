@@ -153,7 +153,7 @@ struct Desk {
             .evidence = sink,
             .clock = clock,
             .random = random,
-            .digest_key = must(DigestKey::from_bytes(bytes_of(std::string(32, 'k'))))};
+            .digest_key = key};
   }
 
   static access::Principal principal() {
@@ -167,7 +167,8 @@ struct Desk {
   PosixFileSystem files;
   SystemClock clock;
   SystemRandom random;
-  identity::PinnedAuthenticator authenticator{principal()};
+  DigestKey key = must(DigestKey::from_bytes(bytes_of(std::string(32, 'k'))));
+  identity::PinnedAuthenticator authenticator{principal(), key};
   decision::CurrentPolicy policy;
   std::shared_ptr<const decision::DecisionPoint> decision_point;
   std::unique_ptr<attributes::FixtureAttributeSource> invoices;

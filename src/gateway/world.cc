@@ -135,9 +135,10 @@ Status open_log(const Config& config, World& world, FileSystem& files, const Clo
   REMIT_TRY_ASSIGN(world.evidence,
                    evidence::FileEvidenceLog::open(files, clock, random,
                                                    {.directory = config.evidence.directory}));
+  world.authenticator.emplace(config.pinned, key);
   world.point = std::make_unique<enforcement::EnforcementPoint>(
       enforcement::Surroundings{.policy = world.policy,
-                                .authenticator = world.authenticator,
+                                .authenticator = *world.authenticator,
                                 .sources = world.sources,
                                 .evidence = *world.evidence,
                                 .clock = clock,
@@ -151,7 +152,7 @@ Status open_log(const Config& config, World& world, FileSystem& files, const Clo
 WorldOutcome assemble(const Config& config, const std::string& route, FileSystem& files,
                       const Clock& clock, Random& random) {
   WorldOutcome out;
-  auto world = std::make_unique<World>(config.pinned);
+  auto world = std::make_unique<World>();
   const Result<DigestKey> key = read_key(config.evidence.digest_key, files);
   if (!key) out.problems.push_back(key.error());
   for (const AttributeSettings& settings : config.attributes) {

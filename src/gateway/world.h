@@ -22,11 +22,11 @@ namespace remit::gateway {
 /// Everything that an enforcement point stands on, and the point itself, which goes first. Made by
 /// `assemble`; neither copied nor moved, since its parts refer to one another.
 struct World {
-  explicit World(std::optional<access::Principal> pinned) : authenticator(std::move(pinned)) {}
+  World() = default;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  identity::PinnedAuthenticator authenticator;
+  std::optional<identity::PinnedAuthenticator> authenticator;  ///< once the key was read
   std::vector<std::unique_ptr<attributes::AttributeSource>> owned_sources;
   std::unordered_map<std::string, const attributes::AttributeSource*> sources;  ///< by type
   decision::CurrentPolicy policy;

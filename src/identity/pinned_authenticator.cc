@@ -4,28 +4,31 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/digest.h"
 #include "json/value.h"
 
 namespace remit::identity {
 namespace {
 
-std::string revision_of(const access::Principal& principal) {
+std::string revision_of(const access::Principal& principal, const DigestKey& key) {
   json::Array scopes(principal.scopes.begin(), principal.scopes.end());
-  const json::Value facts = json::Object{
+  json::Object facts{
       {"class", principal.class_name}, {"scopes", std::move(scopes)}, {"tenant", principal.tenant}};
-  return digest_text(sha256(json::canonical(facts)));
+  if (!principal.on_behalf_of.empty()) {
+    facts.set("on_behalf_of", key.digest(principal.on_behalf_of));
+  }
+  return digest_text(sha256(json::canonical(json::Value{std::move(facts)})));
 }
 
 }  // namespace
 
-PinnedAuthenticator::PinnedAuthenticator(std::optional<access::Principal> principal)
+PinnedAuthenticator::PinnedAuthenticator(std::optional<access::Principal> principal,
+                                         const DigestKey& key)
     : principal_(std::move(principal)) {
   if (!principal_) return;
   std::vector<std::string>& scopes = principal_->scopes;
   std::sort(scopes.begin(), scopes.end());
   scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
-  principal_->revision = revision_of(*principal_);
+  if (principal_->revision.empty()) principal_->revision = revision_of(*principal_, key);
 }
 
 Identity PinnedAuthenticator::authenticate(const access::Credential& credential,

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
+
 namespace remit::identity {
 namespace {
 
@@ -15,8 +17,13 @@ Principal alice() {
           .tenant = "tenant-a",
           .class_name = "support_agent",
           .scopes = {"b", "a", "b"},
-          .revision = "ignored"};
+          .revision = ""};
 }
+
+DigestKey key_of(std::string_view bytes) {
+  return DigestKey::from_bytes(bytes_of(bytes)).value();
+}
+const DigestKey kKey = key_of("0123456789abcdef0123456789abcdef");
 
 TEST(PinnedAuthenticator, GivesEachCredentialItsState) {
   struct Case {
@@ -35,7 +42,7 @@ TEST(PinnedAuthenticator, GivesEachCredentialItsState) {
       {"bearer, nobody pinned", std::nullopt, Credential::bearer("x"), PrincipalState::kInvalid},
   };
   for (const Case& each : cases) {
-    const PinnedAuthenticator authenticator(each.pinned);
+    const PinnedAuthenticator authenticator(each.pinned, kKey);
     const Identity identity = authenticator.authenticate(each.credential, WallTime{0});
     EXPECT_EQ(identity.state, each.state) << each.name;
     EXPECT_EQ(identity.principal.has_value(), each.state == PrincipalState::kAuthenticated)
@@ -45,14 +52,16 @@ TEST(PinnedAuthenticator, GivesEachCredentialItsState) {
 }
 
 TEST(PinnedAuthenticator, NeverShowsTheSecret) {
-  const PinnedAuthenticator authenticator(alice());
+  const PinnedAuthenticator authenticator(alice(), kKey);
   const Identity identity = authenticator.authenticate(Credential::bearer("s3cret"), WallTime{0});
   EXPECT_EQ(identity.detail.find("s3cret"), std::string::npos);
 }
 
 TEST(PinnedAuthenticator, SortsScopesAndRevisesTheFacts) {
-  const auto pinned = [](const Principal& principal) {
-    return *PinnedAuthenticator(principal).authenticate(Credential::local(), WallTime{0}).principal;
+  const auto pinned = [](const Principal& principal, const DigestKey& key = kKey) {
+    return *PinnedAuthenticator(principal, key)
+                .authenticate(Credential::local(), WallTime{0})
+                .principal;
   };
   const Principal first = pinned(alice());
   EXPECT_EQ(first.scopes, (std::vector<std::string>{"a", "b"}));
@@ -73,6 +82,16 @@ TEST(PinnedAuthenticator, SortsScopesAndRevisesTheFacts) {
   other = alice();
   other.subject = "bob";
   EXPECT_EQ(pinned(other).revision, first.revision) << "the revision would betray the subject";
+  other = alice();
+  other.on_behalf_of = "bo";
+  const std::string for_bo = pinned(other).revision;
+  EXPECT_NE(for_bo, first.revision);
+  EXPECT_NE(pinned(other, key_of("another key of 32 bytes or more.")).revision, for_bo)
+      << "the revision would betray the person";
+  other.on_behalf_of = "di";
+  EXPECT_NE(pinned(other).revision, for_bo);
+  other.revision = "as the operator says";
+  EXPECT_EQ(pinned(other).revision, "as the operator says");
 }
 
 }  // namespace
