@@ -61,11 +61,14 @@ grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Cr
   grading::Criteria in_full = criteria;
   in_full.list_all = way.listed == Listed::kAll;
   in_full.memory_bytes = way.memory_bytes;
+  in_full.threads = way.threads;
+  in_full.hash_seed = way.hash_seed;
   testing::FaultyFileSystem files;  // without a fault: scratch files in memory
   grading::Evidence evidence;
   for (const NaiveInput& input : inputs) {
     evidence.inputs.push_back(trace::Input::of_stream(
-        input.name, std::make_unique<testing::MemoryFile>(input.bytes, way.piece_bytes)));
+        input.name,
+        std::make_unique<testing::MemoryFile>(packed(input.bytes, way.packing), way.piece_bytes)));
   }
   return grading::grade(files, std::move(evidence), std::move(in_full)).value();
 }
@@ -117,7 +120,10 @@ std::string unearned(const std::vector<NaiveInput>& inputs) {
 }
 
 bool agree(const std::vector<NaiveInput>& inputs, const TwinCriteria& under) {
-  const Way way{.memory_bytes = kRooms[tally().compared++ % std::size(kRooms)]};
+  const std::size_t number = tally().compared++;
+  const Way way{.memory_bytes = kRooms[number % std::size(kRooms)],
+                .threads = 1 + static_cast<unsigned>(number % 2),
+                .hash_seed = number};
   const grading::Grade grade = streamed(inputs, under.criteria, way);
   for (const grading::Finding& finding : grade.findings) {
     ++tally().codes[grading::code_info(finding.code).name];

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "grading/grading.h"
 #include "naive_grader.h"
+#include "packing.h"
 
 namespace remit::twin {
 
@@ -28,6 +29,9 @@ struct Way {
   std::size_t piece_bytes = 1U << 20U;            ///< that are read at once
   std::size_t memory_bytes = kGraderMemoryBytes;  ///< beyond them invocations leave memory
   Listed listed = Listed::kAll;
+  Packing packing = Packing::kNone;  ///< of every input
+  unsigned threads = 1;
+  std::uint64_t hash_seed = 0;
 };
 
 /// Room for nothing, for an event, for some, for all.
@@ -42,7 +46,8 @@ grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Cr
 std::string unearned(const std::vector<NaiveInput>& inputs);
 
 /// True if both graders agree, and a gate that passes has earned it; else a failed expectation with
-/// the trace and the difference. Counts what was compared; each comparison has another of kRooms.
+/// the trace and the difference. Counts what was compared; each comparison has another of kRooms,
+/// one thread or two, and another seed.
 bool agree(const std::vector<NaiveInput>& inputs, const TwinCriteria& under);
 
 /// After so many disagreements a test has told enough.

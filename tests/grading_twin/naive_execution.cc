@@ -23,7 +23,7 @@ bool is_for_attempt(const NaiveCall& call, const NaiveEvent* decision, const Nai
 
 // REQ-GR-041.
 bool is_for_call(const NaiveEvent* decision, const NaiveEvent* start) {
-  if (start->has(Field::kFurtherResources) &&
+  if (!start->further_resources.empty() &&
       start->further_resources != decision->further_resources) {
     return false;
   }

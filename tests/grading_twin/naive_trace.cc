@@ -25,12 +25,10 @@ NaiveEvent owned(const event::Event& event, const std::string& line) {
     const auto field = static_cast<Field>(event::kTextFieldCount + i);
     if (event.has(field)) out.integers[field] = event.integer(field);
   }
-  const auto record = [&](Field field, bool is_there) {
-    if (is_there) out.lists_and_flags.insert(field);
-  };
-  record(Field::kEnforced, event.has(Field::kEnforced));
-  record(Field::kFurtherResources, !event.further_resources.empty());
-  record(Field::kDeterminingPolicies, !event.determining_policies.empty());
+  for (const Field field :
+       {Field::kEnforced, Field::kFurtherResources, Field::kDeterminingPolicies}) {
+    if (event.has(field)) out.lists_and_flags.insert(field);
+  }
   out.further_resources = {event.further_resources.begin(), event.further_resources.end()};
   out.is_enforced = event.enforced;
   out.resource_is_null = event.resource_id_is_null;

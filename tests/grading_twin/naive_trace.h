@@ -34,7 +34,7 @@ struct NaiveEvent {
   std::set<std::string> further_resources;
   bool is_enforced = false;
   bool resource_is_null = false;
-  std::set<Field> lists_and_flags;  // those recorded, of lists not the empty ones: REQ-GR-015
+  std::set<Field> lists_and_flags;  // those recorded, an empty list too: REQ-CT-026
   std::string line;
   NaiveWriter writer;
   NaiveOrder order;   // within the writer

@@ -200,6 +200,9 @@ TEST(RandomTwin, GivesTheSameBytesHoweverTheRunIsSplit) {
       Way how;
       how.piece_bytes = way == 0 ? 1 : 1 + random.number(300);
       how.memory_bytes = kRooms[random.number(std::size(kRooms))];
+      how.packing = static_cast<Packing>(random.number(3));
+      how.threads = 1 + static_cast<unsigned>(random.number(3));
+      how.hash_seed = random.number(1000);
       EXPECT_EQ(whole, report::report_text("json", streamed(files, criteria, how)))
           << joined(lines);
       ++compared;
