@@ -17,9 +17,10 @@ struct Family {
   std::string_view name;
   Forms forms;
   std::vector<TwinCriteria> criteria;
-  std::size_t length = 0;          // of the traces that are compared by default
-  std::size_t nightly_length = 0;  // of those that are compared with REMIT_NIGHTLY=1
-  std::size_t criteria_each = 0;   // by how many criteria each trace is judged by default
+  std::size_t length = 0;                 // of the traces that are compared by default
+  std::size_t nightly_length = 0;         // of those that are compared with REMIT_NIGHTLY=1
+  std::size_t criteria_each = 0;          // by how many criteria each trace is judged by default
+  std::size_t nightly_criteria_each = 0;  // and with REMIT_NIGHTLY=1
 };
 
 /// All families. The first is that of the four core events.

@@ -41,7 +41,7 @@ class AllSmallTraces : public testing::TestWithParam<std::size_t> {};
 TEST_P(AllSmallTraces, AreGradedAlike) {
   const Family& family = families()[GetParam()];
   exhaust(family.forms, family.criteria, is_nightly() ? family.nightly_length : family.length,
-          is_nightly() ? family.criteria.size() : family.criteria_each);
+          is_nightly() ? family.nightly_criteria_each : family.criteria_each);
 }
 
 INSTANTIATE_TEST_SUITE_P(GradingTwin, AllSmallTraces,
