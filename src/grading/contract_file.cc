@@ -12,9 +12,6 @@
 namespace remit::grading {
 namespace {
 
-using event::EventKind;
-using event::Field;
-
 constexpr std::int64_t kMostEvents = std::numeric_limits<std::int32_t>::max();
 
 bool requires_something(const Requirements& it) {
