@@ -45,9 +45,12 @@ std::vector<Bundle> bundles_of(const Grade& grade) {
     if (!is_wanted || one.findings.empty()) continue;
     Bundle& bundle = out.emplace_back();
     bundle.of = &one;
-    for (const std::size_t index : one.findings) bundle.findings.push_back(&grade.findings[index]);
-    std::stable_partition(bundle.findings.begin(), bundle.findings.end(),
-                          [](const Finding* finding) { return !finding->consequence; });
+    for (const bool is_consequence : {false, true}) {  // what came first stands first
+      for (const std::size_t index : one.findings) {
+        const Finding& finding = grade.findings[index];
+        if (finding.consequence == is_consequence) bundle.findings.push_back(&finding);
+      }
+    }
     bundle.name =
         fmt::format("{:06}-{}", out.size(), grading::code_info(bundle.findings.front()->code).name);
   }
