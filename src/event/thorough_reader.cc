@@ -50,22 +50,6 @@ std::size_t plain_run(std::string_view line, std::size_t at) {
   return run;
 }
 
-void append_utf8(std::uint32_t code_point, std::string& out) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code_point < 0x80) return put(code_point);
-  if (code_point < 0x800) {
-    put(0xc0U | (code_point >> 6U));
-  } else if (code_point < 0x10000) {
-    put(0xe0U | (code_point >> 12U));
-    put(0x80U | ((code_point >> 6U) & 0x3fU));
-  } else {
-    put(0xf0U | (code_point >> 18U));
-    put(0x80U | ((code_point >> 12U) & 0x3fU));
-    put(0x80U | ((code_point >> 6U) & 0x3fU));
-  }
-  put(0x80U | (code_point & 0x3fU));
-}
-
 }  // namespace
 
 bool ThoroughReader::fail(std::size_t at, const char* what, std::string_view field) {

@@ -36,25 +36,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-void append_utf8(std::uint32_t code_point, std::string& out) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code_point < 0x80) {
-    put(code_point);
-  } else if (code_point < 0x800) {
-    put(0xc0U | (code_point >> 6U));
-    put(0x80U | (code_point & 0x3fU));
-  } else if (code_point < 0x10000) {
-    put(0xe0U | (code_point >> 12U));
-    put(0x80U | ((code_point >> 6U) & 0x3fU));
-    put(0x80U | (code_point & 0x3fU));
-  } else {
-    put(0xf0U | (code_point >> 18U));
-    put(0x80U | ((code_point >> 12U) & 0x3fU));
-    put(0x80U | ((code_point >> 6U) & 0x3fU));
-    put(0x80U | (code_point & 0x3fU));
-  }
-}
-
 // The keys of one object so far. A few are compared one by one; beyond that a tree keeps hostile
 // objects from costing the square of their size.
 class SeenKeys {

@@ -53,6 +53,7 @@ class RunTranslator final : public Translator {
   bool read_message(RunFacts& run);
   bool read_call(RunFacts& run);
   bool read_function(Token& name);
+  bool read_name(Token& name);
   bool read_token(Token& out);
   void write(const RunFacts& run);
   [[nodiscard]] std::string run_id(const RunFacts& run) const;
@@ -142,17 +143,15 @@ bool RunTranslator::read_messages(RunFacts& run) {
 
 bool RunTranslator::read_message(RunFacts& run) {
   return cursor_.object([&](std::string_view key) {
-    if (key == "tool_calls" && cursor_.is_at('[')) {
-      return cursor_.array([&] { return read_call(run); });
-    }
-    if (key == "function_call" && cursor_.is_at('{')) {  // the form before tool_calls
-      ToolCall call;
-      call.place = cursor_.place();
-      const bool is_read = read_function(call.name);
-      run.calls.push_back(call);
-      return is_read;
-    }
-    return cursor_.skip();
+    // Calls of another shape than is known are a fault: passed over, nobody would miss them.
+    if (key != "tool_calls" && key != "function_call") return cursor_.skip();
+    if (cursor_.is_at('n')) return cursor_.skip();
+    if (key == "tool_calls") return cursor_.array([&] { return read_call(run); });
+    ToolCall call;  // the form before tool_calls
+    call.place = cursor_.place();
+    const bool is_read = read_function(call.name);
+    run.calls.push_back(call);
+    return is_read;
   });
 }
 
@@ -161,7 +160,7 @@ bool RunTranslator::read_call(RunFacts& run) {
   call.place = cursor_.place();
   const bool is_read = cursor_.object([&](std::string_view key) {
     if (key != "function") return cursor_.skip();
-    return cursor_.is_at('{') ? read_function(call.name) : read_token(call.name);
+    return cursor_.is_at('{') ? read_function(call.name) : read_name(call.name);
   });
   run.calls.push_back(call);
   return is_read;
@@ -169,7 +168,15 @@ bool RunTranslator::read_call(RunFacts& run) {
 
 bool RunTranslator::read_function(Token& name) {
   return cursor_.object(
-      [&](std::string_view key) { return key == "name" ? read_token(name) : cursor_.skip(); });
+      [&](std::string_view key) { return key == "name" ? read_name(name) : cursor_.skip(); });
+}
+
+// A tool's name. Of a call that has two nobody knows which tool it asked for.
+bool RunTranslator::read_name(Token& name) {
+  const bool is_first = name.kind == Kind::kAbsent;
+  if (!read_token(name)) return false;
+  if (!is_first || name.kind == Kind::kAbsent) name = {Kind::kOther};
+  return true;
 }
 
 std::string RunTranslator::run_id(const RunFacts& run) const {

@@ -2,6 +2,8 @@
 #include "trace/json_cursor.h"
 
 #include <algorithm>
+#include <charconv>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -18,7 +20,55 @@ bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0U) == 0x80;
 }
 
+/// The code unit of four hexadecimal digits at `at`.
+std::optional<std::uint32_t> code_unit(std::string_view text, std::size_t at) {
+  const std::string_view digits = text.substr(std::min(at, text.size()), 4);
+  std::uint32_t unit = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+  const bool is_read =
+      digits.size() == 4 && read.ec == std::errc() && read.ptr == digits.data() + digits.size();
+  return is_read ? std::optional(unit) : std::nullopt;
+}
+
+/// Reads the `\u` escape whose digits begin at `at`, a pair of them for a surrogate, and moves
+/// `at` behind it.
+std::optional<std::uint32_t> code_point(std::string_view text, std::size_t& at) {
+  const std::optional<std::uint32_t> unit = code_unit(text, at);
+  at += 4;
+  if (!unit || *unit < 0xd800 || *unit > 0xdfff) return unit;
+  if (*unit > 0xdbff || text.substr(std::min(at, text.size()), 2) != "\\u") return std::nullopt;
+  const std::optional<std::uint32_t> low = code_unit(text, at + 2);
+  at += 6;
+  if (!low || *low < 0xdc00 || *low > 0xdfff) return std::nullopt;
+  return 0x10000 + ((*unit - 0xd800) << 10U) + (*low - 0xdc00);
+}
+
 }  // namespace
+
+std::optional<std::string> plain_text(std::string_view raw) {
+  constexpr std::string_view kNames = "\"\\/bfnrt";
+  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+  std::string out;
+  out.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size();) {
+    const std::size_t end = std::min(raw.find('\\', i), raw.size());
+    out.append(raw, i, end - i);
+    if (end == raw.size()) break;
+    if (end + 1 == raw.size()) return std::nullopt;
+    const char name = raw[end + 1];
+    i = end + 2;
+    if (name == 'u') {
+      const std::optional<std::uint32_t> point = code_point(raw, i);
+      if (!point) return std::nullopt;
+      append_utf8(*point, out);
+    } else if (const std::size_t known = kNames.find(name); known != std::string_view::npos) {
+      out += kMeanings[known];
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
 
 void JsonCursor::start(std::string_view text) {
   text_ = text;
@@ -39,34 +89,59 @@ bool JsonCursor::fail(std::size_t at, const char* what) {
   return false;
 }
 
+bool JsonCursor::unescape_into(std::string_view& raw, std::string& plain) {
+  std::optional<std::string> said = plain_text(raw);
+  const auto at = static_cast<std::size_t>(raw.data() - text_.data());
+  if (!said) return fail(at, "an unknown escape or a lone surrogate");
+  plain = std::move(*said);
+  raw = plain;
+  return true;
+}
+
 // Looks for marks in the next window; one that was found and not used is kept. False at the end of
 // the text.
 bool JsonCursor::find_quotes() {
-  if (scanned_ == text_.size()) return fail(text_.size(), "");
-  std::size_t end = std::min(scanned_ + kWindowBytes, text_.size());
+  const std::size_t from = behind_backslashes(scanned_);
+  if (from == text_.size()) return fail(text_.size(), "");
+  std::size_t end = std::min(from + kWindowBytes, text_.size());
   // A window ends where a mark's meaning and a character do not depend on what is in front of it.
-  while (end < text_.size() && (text_[end - 1] == '\\' || is_continuation(text_[end]))) ++end;
+  if (end < text_.size() && text_[end - 1] == '\\') {
+    while (text_[end - 1] == '\\') --end;
+  } else {
+    constexpr int kMostContinued = 3;  // more of them are no character anyway
+    for (int i = 0; i < kMostContinued && end < text_.size() && is_continuation(text_[end]); ++i) {
+      ++end;
+    }
+  }
   const std::size_t kept = quote_count_ - next_quote_;
-  const std::size_t size = end - scanned_;
+  const std::size_t size = end - from;
   if (quotes_.size() < size + kept + event::kScanPadding) {
     quotes_.resize(size + kept + event::kScanPadding);
   }
   // What is kept stands in front of the new window, so its offset is taken from the new base.
   for (std::size_t i = 0; i < kept; ++i) {
-    quotes_[i] = quotes_[next_quote_ + i] + static_cast<std::uint32_t>(window_ - scanned_);
+    quotes_[i] = quotes_[next_quote_ + i] + static_cast<std::uint32_t>(window_ - from);
   }
-  window_ = scanned_;
-  const std::string_view window = text_.substr(scanned_, size);
+  window_ = from;
+  const std::string_view window = text_.substr(from, size);
   const event::QuoteScan scan = find_quotes_(window, quotes_.data() + kept);
   if (!scan.is_ascii && invalid_at_ == text_.npos) {
     // Told when the cursor comes there: what stands in front of it can be read.
-    if (const auto invalid = first_invalid_utf8(window)) invalid_at_ = scanned_ + *invalid;
+    if (const auto invalid = first_invalid_utf8(window)) invalid_at_ = from + *invalid;
   }
   has_controls_ = has_controls_ || scan.has_controls;
   next_quote_ = 0;
   quote_count_ = kept + scan.count;
   scanned_ = end;
   return true;
+}
+
+// Pairs of backslashes are no marks and change the meaning of none: a run of them, of whatever
+// length, is passed over without a window. One without its pair stays.
+std::size_t JsonCursor::behind_backslashes(std::size_t at) const {
+  std::size_t end = at;
+  while (end < text_.size() && text_[end] == '\\') ++end;
+  return at + (end - at) / 2 * 2;
 }
 
 bool JsonCursor::enter(char bracket, const char* what) {

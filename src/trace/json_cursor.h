@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,10 +16,15 @@
 
 namespace remit::trace {
 
+/// What a JSON string says that is written as `raw`, without its quotation marks; nothing if an
+/// escape of it is unknown or a surrogate alone.
+std::optional<std::string> plain_text(std::string_view raw);
+
 /// Reads a document from front to back. Every reader returns false where the document is not what
 /// was asked for; `fault` and `fault_at` then say what and where, and the cursor is of no further
-/// use. Strings are given as they are written, without their quotation marks and with their
-/// escapes: whoever uses one checks its escapes. Not thread-safe; reusable.
+/// use. Keys of objects that are read are given as what they say. Strings are given as they are
+/// written, without their quotation marks and with their escapes: whoever uses one checks its
+/// escapes. Not thread-safe; reusable.
 class JsonCursor {
  public:
   /// Begins with `text`, which is shorter than 4 GiB and readable for event::kScanPadding bytes
@@ -40,9 +47,11 @@ class JsonCursor {
   bool object(Member&& member) {
     if (!enter('{', "expected an object")) return false;
     if (is_at('}')) return leave();
+    std::string plain;
     for (;;) {
       std::string_view key;
       if (!string(key)) return false;
+      if (!unescape(key, plain)) return false;
       if (!expect(':', "expected `:`")) return false;
       if (!member(key)) return false;
       if (is_at('}')) return leave();
@@ -64,6 +73,10 @@ class JsonCursor {
 
   /// A string.
   bool string(std::string_view& raw);
+  /// Makes of a string of the document what it says, kept in `plain` where that is not as written.
+  bool unescape(std::string_view& raw, std::string& plain) {
+    return raw.find('\\') == std::string_view::npos || unescape_into(raw, plain);
+  }
   /// A number, `true`, `false` or `null`, as written.
   bool scalar(std::string_view& raw);
   /// Any value.
@@ -94,7 +107,9 @@ class JsonCursor {
     ++at_;
     return true;
   }
+  bool unescape_into(std::string_view& raw, std::string& plain);
   bool find_quotes();
+  [[nodiscard]] std::size_t behind_backslashes(std::size_t at) const;
   bool number();
   bool digits();
   bool skip_nested();

@@ -6,7 +6,8 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <unordered_map>
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -45,8 +46,8 @@ std::string hex_id(std::string_view raw, std::size_t bytes) {
 
 /// What the conventions say of a span.
 struct Convention {
-  std::string_view operation;
-  std::string_view method;
+  bool is_tool_run = false;      ///< `gen_ai.operation.name` is `execute_tool`
+  bool is_tool_message = false;  ///< `mcp.method.name` is `tools/call`
   Token tool;
   Token call_id;
   Token conversation;
@@ -63,11 +64,23 @@ struct SpanFacts {
 
 /// A request by convention that was written.
 struct ToolSpan {
-  std::string_view span_id;
-  std::string_view parent_id;
+  SpanFacts facts;
+  Token tool;
+  Token call_id;
   std::size_t entry = 0;
   bool is_message = false;  ///< an MCP message, which another tool span may stand for
 };
+
+/// Whether a span beneath `parent` may be another record of its call: it says nothing that
+/// `parent` does not say, and no other call.
+bool is_of_call(const ToolSpan& span, const ToolSpan& parent) {
+  const auto is_same = [](const Token& left, const Token& right) {
+    return left.kind == right.kind && left.text == right.text;
+  };
+  const bool is_tool = span.tool.kind == Kind::kAbsent || is_same(span.tool, parent.tool);
+  return is_tool && (span.call_id.kind == Kind::kAbsent || parent.call_id.kind == Kind::kAbsent ||
+                     is_same(span.call_id, parent.call_id));
+}
 
 class OtlpTranslator final : public Translator {
  public:
@@ -88,14 +101,20 @@ class OtlpTranslator final : public Translator {
   bool read_attribute(EventFields& fields, Convention* convention);
   bool read_value(Token& value);
   bool read_any_value(Token& value);
+  bool read_typed_value(std::string_view type, Token& value);
   bool read_list(Token& value);
+  bool read_element(Token& element);
+  void append_element(std::string_view raw);
   bool read_text(std::string_view& out);
   bool read_count(std::string_view key);
+  bool count_loss(std::size_t place, std::string_view what, std::string_view text);
   bool read_references(SpanFacts& facts);
   bool is_dropped_count(std::string_view key) const {
     return key.starts_with("dropped") && key.ends_with("Count");
   }
-  bool use(std::string_view key, const Token& value, EventFields& fields, Convention* convention);
+  void use_own(std::string_view name, const Token& value, EventFields& fields);
+  static void use_convention(std::string_view key, const Token& value, Convention& convention);
+  bool read_list_in(std::string_view raw);
   void lose(std::string_view what, std::uint64_t count);
   void write_losses(const EventFields* fields, std::size_t place);
   void write_event(const EventFields& fields, std::size_t place);
@@ -103,10 +122,12 @@ class OtlpTranslator final : public Translator {
   void drop_doubles();
 
   JsonCursor cursor_;
+  JsonCursor list_cursor_;  ///< of lists that are kept as text
   EventLines* out_ = nullptr;
   EventFields span_fields_;
   EventFields fields_;
   std::string list_;
+  bool is_jaeger_ = false;  ///< the document's spans are Jaeger's
   std::array<std::uint64_t, kDropped.size()> dropped_{};
   std::vector<ToolSpan> tool_spans_;
   bool is_known_ = false;
@@ -118,6 +139,7 @@ Fault OtlpTranslator::translate(std::string_view document, EventLines& out) {
   dropped_ = {};
   tool_spans_.clear();
   is_known_ = false;
+  is_jaeger_ = false;
   const std::size_t place = cursor_.place();
   const bool is_read = read_roots() && cursor_.end();
   write_losses(nullptr, is_read ? place : cursor_.fault_at());
@@ -158,11 +180,14 @@ bool OtlpTranslator::read_root(std::string_view key) {
   }
   if (key == "data" && cursor_.is_at('[')) {  // Jaeger's traces
     is_known_ = true;
-    return cursor_.array([&] {
+    is_jaeger_ = true;
+    const bool is_read = cursor_.array([&] {
       return cursor_.object([&](std::string_view inner) {
         return inner == "spans" ? cursor_.array([&] { return read_span(); }) : cursor_.skip();
       });
     });
+    is_jaeger_ = false;
+    return is_read;
   }
   if (key == "resourceMetrics" || key == "resourceProfiles") is_known_ = true;  // nothing of calls
   return cursor_.skip();
@@ -232,7 +257,7 @@ bool OtlpTranslator::read_span() {
   if (!is_read) return false;
   if (span_fields_.has_event()) {
     write_event(span_fields_, place);
-  } else if (convention.operation == "execute_tool" || convention.method == "tools/call") {
+  } else if (convention.is_tool_run || convention.is_tool_message) {
     write_request(convention, facts, place);
   }
   return true;
@@ -279,12 +304,16 @@ bool OtlpTranslator::read_count(std::string_view key) {
   const std::size_t place = cursor_.place();
   std::string_view text;
   if (!read_text(text)) return false;
+  return count_loss(place, key.substr(7, key.size() - 12), text);
+}
+
+bool OtlpTranslator::count_loss(std::size_t place, std::string_view what, std::string_view text) {
   std::uint64_t count = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
     return cursor_.fail(place, "a dropped count that is no count");
   }
-  lose(key.substr(7, key.size() - 12), count);
+  lose(what, count);
   return true;
 }
 
@@ -299,24 +328,37 @@ void OtlpTranslator::lose(std::string_view what, std::uint64_t count) {
 }
 
 bool OtlpTranslator::read_attributes(EventFields& fields, Convention* convention) {
-  if (!cursor_.is_at('[')) return cursor_.skip();  // Jaeger writes null for none
+  if (cursor_.is_at('n')) return cursor_.skip();  // Jaeger writes null for none
   return cursor_.array([&] { return read_attribute(fields, convention); });
 }
 
 bool OtlpTranslator::read_attribute(EventFields& fields, Convention* convention) {
+  const std::size_t place = cursor_.place();
   std::string_view key;
   std::string_view type;
+  std::string plain;
   Token value;
+  int keys = 0;
+  int values = 0;
   const bool is_read = cursor_.object([&](std::string_view name) {
-    if (name == "key") return cursor_.string(key);
-    if (name == "value") return read_value(value);
+    if (name == "key") return ++keys > 0 && cursor_.string(key) && cursor_.unescape(key, plain);
+    if (name == "value") return ++values > 0 && read_value(value);
     return name == "type" ? read_text(type) : cursor_.skip();
   });
   if (!is_read) return false;
+  if (keys > 1 || values > 1) return cursor_.fail(place, "an attribute that says two things");
   if (type == "int64" && value.kind == Kind::kText && is_integer(value.text)) {
     value.kind = Kind::kBare;
   }
-  return use(key, value, fields, convention);
+  if (key.starts_with("otel.dropped_") && key.ends_with("_count")) {
+    return count_loss(place, key.substr(13, key.size() - 19), value.text);
+  }
+  if (key.starts_with(kOwnPrefix)) {
+    use_own(key.substr(kOwnPrefix.size()), value, fields);
+  } else if (convention != nullptr) {
+    use_convention(key, value, *convention);
+  }
+  return true;
 }
 
 // What OTLP wraps in an object that names its type, Jaeger writes as it is.
@@ -336,90 +378,139 @@ bool OtlpTranslator::read_value(Token& value) {
 }
 
 bool OtlpTranslator::read_any_value(Token& value) {
+  const std::size_t place = cursor_.place();
   value.kind = Kind::kNull;  // an object without a member is the empty value
-  return cursor_.object([&](std::string_view type) {
-    if (type == "stringValue" && cursor_.is_at('"')) {
-      value.kind = Kind::kText;
-      return cursor_.string(value.text);
-    }
-    if (type == "intValue" && cursor_.is_at('"')) {
-      if (!cursor_.string(value.text)) return false;
-      value.kind = is_integer(value.text) ? Kind::kBare : Kind::kText;
-      return true;
-    }
-    if (type == "intValue" || type == "boolValue" || type == "doubleValue") {
-      value.kind = cursor_.is_at('"') ? Kind::kText : Kind::kBare;
-      return read_text(value.text);
-    }
-    if (type == "arrayValue" && cursor_.is_at('{')) return read_list(value);
-    value.kind = Kind::kOther;
-    return cursor_.skip();
+  int values = 0;
+  const bool is_read = cursor_.object([&](std::string_view type) {
+    if (cursor_.is_at('n')) return cursor_.skip();  // a member that is null is none
+    if (!type.ends_with("Value")) return cursor_.skip();
+    ++values;
+    return read_typed_value(type, value);
   });
+  return is_read && (values < 2 || cursor_.fail(place, "an attribute that says two things"));
 }
 
+bool OtlpTranslator::read_typed_value(std::string_view type, Token& value) {
+  if (type == "stringValue" && cursor_.is_at('"')) {
+    value.kind = Kind::kText;
+    return cursor_.string(value.text);
+  }
+  if (type == "intValue" && cursor_.is_at('"')) {
+    if (!cursor_.string(value.text)) return false;
+    value.kind = is_integer(value.text) ? Kind::kBare : Kind::kText;
+    return true;
+  }
+  const bool is_plain = !cursor_.is_at('{') && !cursor_.is_at('[');
+  if (is_plain && (type == "intValue" || type == "boolValue" || type == "doubleValue")) {
+    value.kind = cursor_.is_at('"') ? Kind::kText : Kind::kBare;
+    return read_text(value.text);
+  }
+  if (type == "arrayValue" && cursor_.is_at('{')) return read_list(value);
+  value.kind = Kind::kOther;
+  return cursor_.skip();
+}
+
+// A list of strings; of anything else, and of two lists, `value` becomes something that is no list.
 bool OtlpTranslator::read_list(Token& value) {
-  value.kind = Kind::kList;
   list_.assign(1, '[');
+  int lists = 0;
+  bool is_of_strings = true;
   const bool is_read = cursor_.object([&](std::string_view key) {
-    if (key != "values" || !cursor_.is_at('[')) return cursor_.skip();
+    if (key != "values" || cursor_.is_at('n')) return cursor_.skip();
+    ++lists;
     return cursor_.array([&] {
-      return cursor_.object([&](std::string_view type) {
-        if (type != "stringValue" || !cursor_.is_at('"')) {
-          value.kind = Kind::kOther;
-          return cursor_.skip();
-        }
-        std::string_view text;
-        if (!cursor_.string(text)) return false;
-        list_.append(list_.size() > 1 ? ",\"" : "\"").append(text).append(1, '"');
-        return true;
-      });
+      Token element;
+      if (!cursor_.is_at('{')) {
+        is_of_strings = false;
+        return cursor_.skip();
+      }
+      if (!read_element(element)) return false;
+      is_of_strings = is_of_strings && element.kind == Kind::kText;
+      append_element(element.text);
+      return true;
     });
   });
   list_ += ']';
+  value.kind = is_of_strings && lists < 2 ? Kind::kList : Kind::kOther;
   return is_read;
 }
 
-// Keeps an attribute if it is one that is looked for.
-bool OtlpTranslator::use(std::string_view key, const Token& value, EventFields& fields,
-                         Convention* convention) {
-  if (key.starts_with(kOwnPrefix)) {
-    const std::string_view name = key.substr(kOwnPrefix.size());
-    const bool is_list = name == "further_resources" || name == "determining_policies";
-    if (value.kind == Kind::kList) {
-      fields.set_list(name, list_);
-    } else if (is_list && value.kind == Kind::kText) {
-      // Jaeger has no lists: it keeps them as the text of a JSON array.
-      std::string json;
-      for (std::size_t i = 0; i < value.text.size(); ++i) {
-        const bool is_escape = value.text[i] == '\\' && i + 1 < value.text.size() &&
-                               (value.text[i + 1] == '"' || value.text[i + 1] == '\\');
-        json += value.text[is_escape ? ++i : i];
-      }
-      fields.set_list(name, std::move(json));
-    } else {
-      fields.set(name, value);
-    }
-    return true;
+// An element of a list, which is read no deeper.
+bool OtlpTranslator::read_element(Token& element) {
+  int members = 0;
+  const bool is_read = cursor_.object([&](std::string_view type) {
+    if (cursor_.is_at('n')) return cursor_.skip();
+    ++members;
+    if (type != "stringValue" || !cursor_.is_at('"')) return cursor_.skip();
+    element.kind = Kind::kText;
+    return cursor_.string(element.text);
+  });
+  if (members != 1) element.kind = Kind::kOther;
+  return is_read;
+}
+
+void OtlpTranslator::append_element(std::string_view raw) {
+  list_.append(list_.size() > 1 ? ",\"" : "\"").append(raw).append(1, '"');
+}
+
+// Keeps a field of ours.
+void OtlpTranslator::use_own(std::string_view name, const Token& value, EventFields& fields) {
+  const bool is_list = name == "further_resources" || name == "determining_policies";
+  if (value.kind == Kind::kList) {
+    fields.set_list(name, list_);
+  } else if (is_list && is_jaeger_ && value.kind == Kind::kText && read_list_in(value.text)) {
+    fields.set_list(name, list_);
+  } else if (value.kind == Kind::kAbsent) {
+    fields.set(name, {Kind::kOther});  // an attribute without its value is not an absent one
+  } else {
+    fields.set(name, value);
   }
-  if (key.starts_with("otel.dropped_") && key.ends_with("_count")) {
-    std::uint64_t count = 0;
-    std::from_chars(value.text.data(), value.text.data() + value.text.size(), count);
-    lose(key.substr(13, key.size() - 19), count);
+}
+
+// Jaeger has no lists: it keeps them as the text of a JSON array. False where the text is anything
+// else than one array of strings.
+bool OtlpTranslator::read_list_in(std::string_view raw) {
+  std::optional<std::string> text = plain_text(raw);
+  if (!text) return false;
+  const std::size_t size = text->size();
+  text->append(event::kScanPadding, ' ');
+  list_.assign(1, '[');
+  list_cursor_.start(std::string_view(*text).substr(0, size));
+  const bool is_read = list_cursor_.array([&] {
+    std::string_view element;
+    if (!list_cursor_.string(element)) return false;
+    append_element(element);
     return true;
-  }
-  if (convention == nullptr) return true;
+  });
+  list_ += ']';
+  return is_read && list_cursor_.end();
+}
+
+// Keeps an attribute that the conventions give a meaning. One that comes again takes nothing back.
+void OtlpTranslator::use_convention(std::string_view key, const Token& value,
+                                    Convention& convention) {
+  const auto says = [&](std::string_view wanted) {
+    return value.kind == Kind::kText &&
+           (value.text == wanted ||
+            (value.text.find('\\') != std::string_view::npos && plain_text(value.text) == wanted));
+  };
+  const auto keep = [&](Token& kept) {
+    const bool is_new = kept.kind == Kind::kAbsent;
+    const bool is_same = kept.kind == value.kind && kept.text == value.text;
+    if (is_new) kept = value;
+    if (kept.kind == Kind::kAbsent || (!is_new && !is_same)) kept = {Kind::kOther};
+  };
   if (key == "gen_ai.operation.name") {
-    convention->operation = value.text;
+    convention.is_tool_run = convention.is_tool_run || says("execute_tool");
   } else if (key == "mcp.method.name") {
-    convention->method = value.text;
+    convention.is_tool_message = convention.is_tool_message || says("tools/call");
   } else if (key == "gen_ai.tool.name") {
-    convention->tool = value;
+    keep(convention.tool);
   } else if (key == "gen_ai.tool.call.id") {
-    convention->call_id = value;
+    keep(convention.call_id);
   } else if (key == "gen_ai.conversation.id") {
-    convention->conversation = value;
+    keep(convention.conversation);
   }
-  return true;
 }
 
 // One loss for all that was dropped since the last event, ahead of the event it stands with.
@@ -472,7 +563,7 @@ void OtlpTranslator::write_request(const Convention& convention, const SpanFacts
     time = format_rfc3339(WallTime{start * unit});
     append_member("time", {Kind::kText, time}, line);
   }
-  if (convention.conversation.kind == Kind::kText) {
+  if (convention.conversation.kind == Kind::kText || convention.conversation.kind == Kind::kOther) {
     append_member("run_id", convention.conversation, line);
   }
   if (convention.tool.kind != Kind::kAbsent) append_member("tool", convention.tool, line);
@@ -480,26 +571,35 @@ void OtlpTranslator::write_request(const Convention& convention, const SpanFacts
   if (!span_id.empty()) append_member("span_id", {Kind::kText, span_id}, line);
   line += '}';
   out_->close();
-  tool_spans_.push_back(
-      {facts.span_id, facts.parent_id, out_->entries().size() - 1, !convention.method.empty()});
+  tool_spans_.push_back({facts, convention.tool, convention.call_id, out_->entries().size() - 1,
+                         convention.is_tool_message});
 }
 
 // A message beneath a tool span that was written, or beneath another such message, is the same
-// call seen again.
+// call seen again; only of a span that has an id and says nothing else can that be known.
 void OtlpTranslator::drop_doubles() {
-  std::unordered_map<std::string_view, const ToolSpan*> by_id;
-  for (const ToolSpan& span : tool_spans_) by_id.emplace(span.span_id, &span);
+  using Id = std::pair<std::string_view, std::string_view>;
+  std::map<Id, const ToolSpan*> by_id;
+  for (const ToolSpan& span : tool_spans_) {
+    by_id.emplace(Id(span.facts.trace_id, span.facts.span_id), &span);
+  }
+  const auto parent_of = [&](const ToolSpan& span) -> const ToolSpan* {
+    const SpanFacts& facts = span.facts;
+    if (!span.is_message || facts.trace_id.empty() || facts.parent_id.empty()) return nullptr;
+    const auto parent = by_id.find(Id(facts.trace_id, facts.parent_id));
+    const bool is_known = parent != by_id.end() && is_of_call(span, *parent->second);
+    return is_known ? parent->second : nullptr;
+  };
   for (const ToolSpan& span : tool_spans_) {
     // Client and server message beneath one tool span: whatever is longer, or a circle, is kept.
     constexpr int kMostSteps = 4;
     const ToolSpan* top = &span;
-    for (int i = 0; i < kMostSteps && top != nullptr && top->is_message; ++i) {
-      const auto parent = by_id.find(top->parent_id);
-      if (parent == by_id.end()) break;
-      top = parent->second;
+    for (int i = 0; i < kMostSteps; ++i) {
+      const ToolSpan* const parent = parent_of(*top);
+      if (parent == nullptr) break;
+      top = parent;
     }
-    const bool is_rooted = !top->is_message || !by_id.contains(top->parent_id);
-    if (top != &span && is_rooted) out_->drop(span.entry);
+    if (top != &span && parent_of(*top) == nullptr) out_->drop(span.entry);
   }
 }
 

@@ -181,6 +181,205 @@ TEST(Otlp, CountsOneCallOnceThoughThreeSpansSayIt) {  // REQ-IN-045
       << "a circle hides nothing";
 }
 
+TEST(Otlp, TextIsAListInJaegersFormOnlyAndOnlyWhereItIsOne) {  // REQ-IN-041, REQ-IN-042
+  const std::string no_list = "further_resources: is not a list of strings";
+  const auto event = [](std::string_view list) {
+    return fmt::format(R"({{"event":"tool.request","invocation_id":"i1","further_resources":{}}})",
+                       list);
+  };
+  const struct {
+    const char* text;  ///< as it stands in the document
+    std::string seen;
+  } cases[] = {
+      {R"([\"a\"])", event(R"(["a"])")},
+      {R"( [ \"a\" , \"b\\\"c\" ] )", event(R"(["a","b\"c"])")},
+      {R"([\u0022a\u0022,\"\ud83d\ude00\"])", event("[\"a\",\"\xf0\x9f\x98\x80\"]")},
+      {R"([\"\\u0061\"])", event(R"(["a"])")},
+      {R"([\"a\"],\"decision\":\"allow\",\"reason\":\"allowed\")", no_list},
+      {R"([\"a\"]})", no_list},
+      {R"([\"a\"]}\n{\"event\":\"executor.start\"})", no_list},
+      {R"([\"a\",])", no_list},
+      {R"([\"a\")", no_list},
+      {R"([\"a)", no_list},
+      {R"([\"a\u005c\"])", no_list},
+      {R"([1])", no_list},
+      {R"([null])", no_list},
+      {R"([[\"a\"]])", no_list},
+      {R"([{\"a\":\"b\"}])", no_list},
+      {R"(\"a\")", no_list},
+      {R"(null)", no_list},
+      {R"(a)", no_list},
+      {R"()", no_list},
+      {R"([\"\n\"])", no_list},
+      {R"([\"\ud83d\"])", no_list},
+      {R"([\"\q\"])", no_list},
+  };
+  const std::string more = R"({"key":"remit.event","value":"tool.request"},)"
+                           R"({"key":"remit.invocation_id","value":"i1"})";
+  for (const auto& one : cases) {
+    const std::string tags =
+        more + fmt::format(R"(,{{"key":"remit.further_resources","value":"{}"}})", one.text);
+    EXPECT_EQ(lines_of(R"({"data":[{"spans":[{"tags":[)" + tags + "]}]}]}"), Strings{one.seen})
+        << one.text;
+    const std::string attributes = text_attribute("remit.event", "tool.request") + "," +
+                                   text_attribute("remit.invocation_id", "i1") + "," +
+                                   text_attribute("remit.further_resources", one.text);
+    EXPECT_EQ(lines_of(log_record(attributes)).size(), 1U) << one.text;
+    EXPECT_FALSE(lines_of(log_record(attributes))[0].starts_with("{")) << one.text;
+  }
+}
+
+TEST(Otlp, LosesNoRecordWhateverItsAttributesLookLike) {  // REQ-IN-034, REQ-IN-042, REQ-IN-046
+  const std::string id = "," + text_attribute("remit.invocation_id", "i1");
+  const std::string request = text_attribute("remit.event", "tool.request") + id;
+  const std::string event = R"({"event":"tool.request","invocation_id":"i1"})";
+  const std::string list = R"(,{"key":"remit.further_resources","value":)";
+  const std::string no_list = "further_resources: is not a list of strings";
+  const std::string two = "an attribute that says two things";
+  const std::string no_count = "a dropped count that is no count";
+  const AttributeCase cases[] = {
+      {"no value", R"({"key":"remit.event"})" + id, "event: is not a string"},
+      {"null value", R"({"key":"remit.event","value":null})" + id, "event: is not a string"},
+      {"empty value", R"({"key":"remit.event","value":{}})" + id, "event: is not a string"},
+      {"object value", R"({"key":"remit.event","value":{"kvlistValue":{}}})" + id,
+       "event: is not a string"},
+      {"list value", R"({"key":"remit.event","value":["a"]})" + id, "event: is not a string"},
+      {"a field without value", request + R"(,{"key":"remit.tool"})", "tool: is not a string"},
+      {"an object for a number", request + R"(,{"key":"remit.seq","value":{"intValue":{}}})",
+       "seq: is not an integer"},
+      {"key with an escape", text_attribute("remit\\u002eevent", "tool.request") + id, event},
+      {"member with an escape",
+       R"({"\u006bey":"remit.event","v\u0061lue":{"string\u0056alue":"tool.request"}})" + id,
+       event},
+      {"key with a wrong escape", text_attribute("remit\\xevent", "tool.request") + id,
+       "an unknown escape or a lone surrogate"},
+      {"key with half a character", text_attribute("\\ud800", "x") + "," + request,
+       "an unknown escape or a lone surrogate"},
+      {"key with a cut escape", text_attribute("\\u00", "x") + "," + request,
+       "an unknown escape or a lone surrogate"},
+      {"two keys",
+       R"({"key":"remit.event","key":"other","value":{"stringValue":"tool.request"}})" + id, two},
+      {"two values",
+       R"({"key":"remit.event","value":{"stringValue":"tool.request"},"value":{}})" + id, two},
+      {"two kinds of value",
+       R"({"key":"remit.event","value":{"stringValue":"tool.request","intValue":1}})" + id, two},
+      {"null beside the value",
+       R"({"key":"remit.event","value":{"stringValue":"tool.request","intValue":null}})" + id,
+       event},
+      {"key that is no string", R"({"key":7},)" + request, "expected a string"},
+      {"list with an empty element",
+       request + list + R"({"arrayValue":{"values":[{"stringValue":"a"},{}]}}})", no_list},
+      {"list with two kinds in an element",
+       request + list + R"({"arrayValue":{"values":[{"stringValue":"a","intValue":1}]}}})",
+       no_list},
+      {"list with two texts in an element",
+       request + list + R"({"arrayValue":{"values":[{"stringValue":"a","stringValue":"b"}]}}})",
+       no_list},
+      {"list with a bare element", request + list + R"({"arrayValue":{"values":["a"]}}})", no_list},
+      {"two lists",
+       request + list + R"({"arrayValue":{"values":[],"values":[{"stringValue":"a"}]}}})", no_list},
+      {"list that is text", request + list + R"({"stringValue":"[\"a\"]"}})", no_list},
+      {"dropped many", request + "," + text_attribute("otel.dropped_events_count", "many"),
+       no_count},
+      {"dropped one and more", request + "," + text_attribute("otel.dropped_events_count", "1e3"),
+       no_count},
+      {"dropped less than none",
+       request + R"(,{"key":"otel.dropped_events_count","value":{"intValue":-1}})", no_count},
+      {"dropped without value", request + R"(,{"key":"otel.dropped_events_count"})", no_count},
+  };
+  for (const AttributeCase& one : cases) {
+    EXPECT_EQ(lines_of(log_record(one.attributes)), Strings{one.seen}) << one.name;
+    EXPECT_EQ(lines_of(spans(span(one.attributes))), Strings{one.seen}) << one.name;
+  }
+  EXPECT_EQ(lines_of(R"({"resourceLogs":[{"scopeLogs":[{"logRecords":[{"attributes":{}}]}]}]})"),
+            Strings{"expected an array"});
+  EXPECT_EQ(lines_of(R"({"resourceLogs":[{"scopeL\u006fgs":[{"logRecords":[{"attributes":[)" +
+                     request + "]}]}]}]}"),
+            Strings{event});
+}
+
+TEST(Otlp, RequestsByConventionDoNotHide) {  // REQ-IN-034, REQ-IN-044
+  const std::string run = text_attribute("gen_ai.operation.name", "execute_tool");
+  const std::string tool = text_attribute("gen_ai.tool.name", "refund");
+  const auto seen = [](const std::string& attributes) {
+    const Strings lines = lines_of(spans(span(attributes)));
+    if (lines.empty()) return std::string();
+    return lines[0].find(R"("tool":"refund")") != std::string::npos ? "refund" : lines[0];
+  };
+  const AttributeCase cases[] = {
+      {"plain", run + "," + tool, "refund"},
+      {"escaped", text_attribute("gen_ai.operation.name", "execute\\u005ftool") + "," + tool,
+       "refund"},
+      {"escaped key", text_attribute("gen_ai.operation\\u002ename", "execute_tool") + "," + tool,
+       "refund"},
+      {"taken back", run + "," + text_attribute("gen_ai.operation.name", "chat") + "," + tool,
+       "refund"},
+      {"the same tool twice", run + "," + tool + "," + tool, "refund"},
+      {"two tools", run + "," + tool + "," + text_attribute("gen_ai.tool.name", "read"),
+       "tool: is not a string"},
+      {"tool without value", run + "," + tool + R"(,{"key":"gen_ai.tool.name"})",
+       "tool: is not a string"},
+      {"two runs",
+       run + "," + tool + "," + text_attribute("gen_ai.conversation.id", "a") + "," +
+           text_attribute("gen_ai.conversation.id", "b"),
+       "run_id: is not a string"},
+  };
+  for (const AttributeCase& one : cases) EXPECT_EQ(seen(one.attributes), one.seen) << one.name;
+}
+
+TEST(Otlp, DropsNoCallThatIsAnother) {  // REQ-IN-045
+  struct Span {
+    const char* trace;
+    const char* id;
+    const char* parent;
+    const char* tool;
+    const char* call;
+  };
+  const auto written = [](const Span& one, const std::string& what) {
+    std::string out = fmt::format(R"({{"attributes":[{})", what);
+    if (one.tool != nullptr) out += "," + text_attribute("gen_ai.tool.name", one.tool);
+    if (one.call != nullptr) out += "," + text_attribute("gen_ai.tool.call.id", one.call);
+    out += "]";
+    for (const auto& [name, value] :
+         {std::pair{"traceId", one.trace}, {"spanId", one.id}, {"parentSpanId", one.parent}}) {
+      if (value != nullptr) out += fmt::format(R"(,"{}":"{}")", name, value);
+    }
+    return out + "}";
+  };
+  const char* const trace = "0af7651916cd43dd8448eb211c80319c";
+  const char* const other = "1af7651916cd43dd8448eb211c80319c";
+  const char* const a = "aaaaaaaaaaaaaaaa";
+  const char* const b = "bbbbbbbbbbbbbbbb";
+  const struct {
+    const char* name;
+    Span agent;
+    Span message;
+    std::size_t calls;
+  } cases[] = {
+      {"the same", {trace, a, nullptr, "t", "c"}, {trace, b, a, "t", "c"}, 1},
+      {"without a tool of its own", {trace, a, nullptr, "t", "c"}, {trace, b, a, nullptr, "c"}, 1},
+      {"without a call of its own", {trace, a, nullptr, "t", "c"}, {trace, b, a, "t", nullptr}, 1},
+      {"of a call without id", {trace, a, nullptr, "t", nullptr}, {trace, b, a, "t", "c"}, 1},
+      {"another tool", {trace, a, nullptr, "t", "c"}, {trace, b, a, "u", "c"}, 2},
+      {"another call", {trace, a, nullptr, "t", "c"}, {trace, b, a, "t", "d"}, 2},
+      {"the only one with a tool", {trace, a, nullptr, nullptr, "c"}, {trace, b, a, "u", "c"}, 2},
+      {"another trace", {trace, a, nullptr, "t", "c"}, {other, b, a, "t", "c"}, 2},
+      {"no trace", {nullptr, a, nullptr, "t", "c"}, {nullptr, b, a, "t", "c"}, 2},
+      {"no ids", {trace, nullptr, nullptr, "t", "c"}, {trace, nullptr, nullptr, "t", "d"}, 2},
+      {"no parent", {trace, nullptr, nullptr, "t", "c"}, {trace, b, nullptr, "t", "c"}, 2},
+      {"empty parent", {trace, "", nullptr, "t", "c"}, {trace, b, "", "t", "c"}, 2},
+  };
+  for (const auto& one : cases) {
+    const std::string agent =
+        written(one.agent, text_attribute("gen_ai.operation.name", "execute_tool"));
+    const std::string message =
+        written(one.message, text_attribute("mcp.method.name", "tools/call"));
+    for (const std::string& list : {agent + "," + message, message + "," + agent}) {
+      EXPECT_EQ(read_events(spans(list)).size() - 1, one.calls) << one.name;
+    }
+  }
+}
+
 TEST(Otlp, TellsWhatExportersDropped) {  // REQ-IN-046
   const std::string request = text_attribute("remit.event", "tool.request") + "," +
                               text_attribute("remit.invocation_id", "i1");
@@ -294,13 +493,37 @@ TEST(Otlp, PassesOverStringsOfEveryLengthAtEveryWindow) {
   const std::string request = text_attribute("remit.event", "tool.request") + "," +
                               text_attribute("remit.invocation_id", "i1");
   for (std::size_t length = 32'500; length < 32'900; ++length) {
-    for (const char* filler : {"x", "\\\\", "\\\"", "\xc3\xa9"}) {
+    for (const char* filler : {"x", "\\\\", "\\\"", "\xc3\xa9", "x\\\\\\n"}) {
       std::string text = "{\"a\":\"";
       while (text.size() < length) text += filler;
       text += "\",\"resourceSpans\":" + spans(span(request)).substr(17);
       ASSERT_EQ(lines_of(text, Form::kOtlp), Strings{event}) << length << " " << filler;
     }
   }
+}
+
+// Runs of them are longer than a window, and begin and end anywhere in one.
+TEST(Otlp, BackslashesOfAnyNumberMeanWhatTheyMean) {
+  const std::string event = R"({"event":"tool.request","invocation_id":"i1"})";
+  const std::string rest =
+      ",\"resourceSpans\":" + spans(span(text_attribute("remit.event", "tool.request") + "," +
+                                         text_attribute("remit.invocation_id", "i1")))
+                                  .substr(17);
+  for (const std::size_t front : {0U, 1U, 32'760U, 32'761U, 32'767U, 32'768U}) {
+    for (const std::size_t count : {32'766U, 32'767U, 32'768U, 98'303U, 98'304U, 98'305U}) {
+      const std::string run = std::string(front, 'x') + std::string(count, '\\');
+      // An even run leaves the mark behind it a mark, and an odd one does not.
+      const std::string mark = count % 2 == 0 ? "\"" : "\"\"";
+      ASSERT_EQ(lines_of("{\"a\":\"" + run + mark + rest, Form::kOtlp), Strings{event})
+          << front << " " << count;
+      ASSERT_NE(lines_of("{\"a\":\"" + run + "\\" + mark + rest, Form::kOtlp), Strings{event})
+          << front << " " << count;
+    }
+  }
+  const std::string continued = "{\"a\":\"" + std::string(100'000, '\x80') + "\"" + rest;
+  EXPECT_EQ(read_events(continued, Form::kOtlp), Strings{"6! invalid UTF-8"});
+  const std::string cut = "{\"a\":\"" + std::string(100'000, '\\');
+  EXPECT_EQ(read_events(cut, Form::kOtlp), Strings{"100006! the document is cut short"});
 }
 
 }  // namespace
