@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace remit::trace {
@@ -90,6 +92,9 @@ Result<std::unique_ptr<DecodedLines::Block>> DecodedLines::next_block() {
       if (mine == nullptr) {
         std::unique_ptr<Block> out = std::move(blocks_.front());
         blocks_.pop_front();
+        if (out->is_beyond_memory) {
+          return Error{ErrorCode::kLimitExceeded, "there is no memory left to decode it"};
+        }
         return out;
       }
     }
@@ -126,17 +131,25 @@ void DecodedLines::fill(std::size_t wanted) {
       blocks_.push_back(std::move(block));
       ready = blocks_.size();
     }
-    if (ready > 1 && workers_.empty()) {
-      for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this] { work(); });
-    }
+    if (ready > 1 && workers_.empty()) start_workers();
     changed_.notify_one();
     if (is_short_) return;
+  }
+}
+
+// As many as the system gives: with fewer, or none, the caller decodes what they would have.
+void DecodedLines::start_workers() {
+  try {
+    while (workers_.size() + 1 < threads_) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    threads_ = static_cast<unsigned>(workers_.size()) + 1;
   }
 }
 
 // Reads what was carried over and on, up to the last end of a line; false at the end of the file.
 Result<bool> DecodedLines::read(Block& block) {
   block.at = block.count = block.numbered = block.size = 0;
+  block.is_beyond_memory = false;
   block.offset = offset_;
   const std::string carried = std::exchange(carried_, {});
   make_room(block, carried.size() + kBlockBytes);
@@ -248,7 +261,11 @@ void DecodedLines::work() {
       while (!is_over_ && (block = take_waiting()) == nullptr) changed_.wait(mutex_);
       if (is_over_) return;
     }
-    decode(*block, decoder);
+    try {
+      decode(*block, decoder);
+    } catch (const std::bad_alloc&) {
+      block->is_beyond_memory = true;
+    }
     done = block;
   }
 }

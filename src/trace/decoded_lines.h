@@ -29,7 +29,8 @@ struct DecodedLine {
 /// by threads that do nothing else, and by the caller where it would wait. So nothing is ever
 /// blocked by a file but the caller, and what is given out does not depend on the number of
 /// threads. Blank lines are passed over. Memory: a few blocks and their events for each thread, and
-/// the longest line. Only one thread may use it.
+/// the longest line. Threads that the system does not give are done without. Only one thread may
+/// use it.
 class DecodedLines {
  public:
   /// `file` outlives this. `threads` counts the caller; the others begin with the second block.
@@ -38,7 +39,8 @@ class DecodedLines {
   DecodedLines(const DecodedLines&) = delete;
   DecodedLines& operator=(const DecodedLines&) = delete;
 
-  /// The next line, valid until the next call; null after the last. Errors: those of reading.
+  /// The next line, valid until the next call; null after the last. Errors: those of reading, and
+  /// `limit_exceeded` where another thread finds no memory.
   Result<DecodedLine*> next();
 
   static constexpr std::size_t kBlockBytes = std::size_t{128} * 1024;
@@ -60,10 +62,12 @@ class DecodedLines {
     std::size_t numbered = 0;       ///< lines up to `at`, blank ones too
     std::deque<std::string> texts;  ///< that stand in no line: unescaped ones
     Stage stage = Stage::kWaiting;
+    bool is_beyond_memory = false;  ///< decoding it found no memory: nothing of it is meant
   };
 
   Result<std::unique_ptr<Block>> next_block();
   void fill(std::size_t wanted);
+  void start_workers();
   Result<bool> read(Block& block);
   static void make_room(Block& block, std::size_t bytes);
   Status skip_rest_of_line();

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "tests/support/memory_file.h"
+#include "tests/support/no_more_threads.h"
 
 namespace remit::trace {
 namespace {
@@ -81,6 +84,16 @@ TEST(DecodedLines, MayBeManyAndShort) {
   for (int i = 0; i < 60'000; ++i) text += "{}\n";
   EXPECT_EQ(lines_of(text, 2, SIZE_MAX).size(), 60'000U);
   EXPECT_EQ(lines_of(text, 2, SIZE_MAX).back(), "60000 179997 byte 0");
+}
+
+TEST(DecodedLines, NeedNoThreadThatTheSystemDoesNotGive) {
+  const std::string text = many_lines();
+  const std::vector<std::string> expected = lines_of(text, 1, SIZE_MAX);
+  const testing::NoMoreThreads no_more_threads;
+  EXPECT_THROW(std::thread([] {}), std::system_error) << "so that this is a test";
+  for (const unsigned threads : {2U, 64U}) {
+    EXPECT_EQ(lines_of(text, threads, SIZE_MAX), expected) << threads;
+  }
 }
 
 TEST(DecodedLines, MayBeLeftBeforeTheEnd) {
