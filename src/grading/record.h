@@ -161,7 +161,7 @@ struct EventRecord {
   std::int64_t seq = 0;     ///< as in OrderKey
   std::uint64_t place = 0;  ///< always set
   LineSpan line;
-  std::array<Ref, kFactCount> facts{};
+  std::array<Ref, kFactCount> facts;  ///< as many as `shape` says; the others have no value
 
   [[nodiscard]] OrderKey key() const { return {seq, is_numbered ? 0 : place}; }
   [[nodiscard]] bool has(Fact fact) const { return (shape->facts & bit(fact)) != 0; }

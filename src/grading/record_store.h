@@ -176,7 +176,8 @@ class RecordStore {
   /// An invocation, its share of a vector that doubles, and its slots in the index.
   static constexpr std::size_t kBytesPerInvocation =
       2 * sizeof(Invocation) + 4 * sizeof(std::uint64_t);
-  struct FragmentState;
+  class WrittenTexts;
+  struct ReadTexts;
 
   static Error no_room();
   std::uint32_t writer_of(const event::Event& event);
@@ -222,11 +223,12 @@ class RecordStore {
   enum class Staying : std::uint8_t { kNone, kOpen };
   Status evict(Staying staying);
   Status write_out(const std::vector<std::uint32_t>& leaving);
+  Status write_shares();
   Status write_other_events();
   Status for_each_other_event(const std::function<void(std::uint32_t, OrderKey)>& visit);
-  void encode(const Invocation& call, std::string& out) const;
+  void encode(const Invocation& call, WrittenTexts& texts, FragmentBytes& out) const;
   bool restore(const FragmentHead& head, std::string_view bytes);
-  bool restore_event(FragmentReader& in, FragmentState& state, Invocation& call);
+  bool restore_event(FragmentReader& in, ReadTexts& texts, Invocation& call);
   template <class Visit>
   void for_each_lasting_text(const Visit& visit);
   void forget(std::size_t top);
@@ -251,6 +253,12 @@ class RecordStore {
   std::size_t first_bytes_ = 0;  // that an empty store has in use
   std::size_t limit_ = 0;        // beyond it invocations leave memory
   Spill spill_;
+  /// What is about to be written to a partition; its memory is used again.
+  struct Share {
+    std::vector<FragmentHead> heads;
+    FragmentBytes bytes;
+  };
+  std::array<Share, Spill::kPartitions> shares_;
   std::vector<std::pair<std::uint32_t, Spill::Extent>> other_events_;  // written out, by writer
   // Tools and routes of plain invocations that were written out, by their numbers, and the numbers
   // by the references of the texts while these last.

@@ -9,34 +9,33 @@
 namespace remit::grading {
 namespace {
 
-/// The fixed part of a record in words; a record mostly repeats those of the one before it.
-constexpr std::size_t kWords = offsetof(EventRecord, facts) / sizeof(std::uint64_t);
-using Words = std::array<std::uint64_t, kWords>;
-static_assert(offsetof(EventRecord, facts) == kWords * sizeof(std::uint64_t));
-constexpr std::size_t kShapeWord = offsetof(EventRecord, shape) / sizeof(std::uint64_t);
+/// The fixed part of a record, without `next`, the fields of its shape instead of the shape.
+struct FixedPart {
+  std::array<std::byte, offsetof(EventRecord, facts) - sizeof(Ref)> words;
+  static constexpr std::size_t kShape = offsetof(EventRecord, shape) - sizeof(Ref);
+  static_assert(offsetof(EventRecord, next) == 0);
+
+  static FixedPart of(const EventRecord& event) {
+    FixedPart out;
+    std::memcpy(out.words.data(), reinterpret_cast<const std::byte*>(&event) + sizeof(Ref),
+                sizeof out.words);
+    std::memcpy(out.words.data() + kShape, &event.shape->fields, sizeof event.shape->fields);
+    return out;
+  }
+  /// Everything but `next`, `shape` and the facts; returns the fields.
+  std::uint64_t put_into(EventRecord& event) const {
+    std::memcpy(reinterpret_cast<std::byte*>(&event) + sizeof(Ref), words.data(), sizeof words);
+    event.shape = nullptr;
+    std::uint64_t fields = 0;
+    std::memcpy(&fields, words.data() + kShape, sizeof fields);
+    return fields;
+  }
+};
+static_assert(sizeof(Shape::fields) == sizeof(const Shape*));
 
 constexpr std::uint32_t kNumbers = bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
-
-/// Texts of a fragment that were written lately, so that one which recurs is written once.
-class RecentTexts {
- public:
-  /// 0 for a text that is to be written; else how many texts ago it was, from 1 on.
-  std::size_t distance(Ref ref) {
-    const std::size_t reach = std::min(count_, kKept);
-    for (std::size_t back = 1; back <= reach; ++back) {
-      if (texts_[(count_ - back) % kKept] == ref) return back;
-    }
-    add(ref);
-    return 0;
-  }
-  [[nodiscard]] Ref at(std::size_t distance) const { return texts_[(count_ - distance) % kKept]; }
-  void add(Ref ref) { texts_[count_++ % kKept] = ref; }
-
- private:
-  static constexpr std::size_t kKept = 32;
-  std::array<Ref, kKept> texts_{};
-  std::size_t count_ = 0;
-};
+/// One of these fits into a byte, beside 0 for a text that is new.
+constexpr std::size_t kTextsBack = 255;
 
 /// Whether nothing more is to be expected of an invocation whose last event is this.
 bool is_at_rest(const EventRecord& last) {
@@ -45,43 +44,71 @@ bool is_at_rest(const EventRecord& last) {
 }
 
 constexpr std::size_t kFewKeys = 1024;
+/// Memory is sent for that many invocations before it is read: they came in about this order.
+constexpr std::size_t kAhead = 8;
+/// What waits to be written, of all partitions.
+constexpr std::size_t kSharesBytes = std::size_t{8} << 20U;
 
 }  // namespace
 
-struct RecordStore::FragmentState {
-  Words before{};
-  RecentTexts texts;
+// The texts of a fragment that were written lately, so that one which recurs is written once. A
+// text that gave its place to another, or is too far back, is written again.
+class RecordStore::WrittenTexts {
+ public:
+  void begin_fragment() { begin_ = count_; }
+  /// 0 for a text that is to be written; else how many texts ago it was, from 1 on.
+  std::uint8_t distance(Ref ref) {
+    Entry& entry = entries_[ref * 0x9e3779b9U >> 25U];
+    const std::size_t back = count_ - entry.number;
+    if (entry.ref == ref && entry.number >= begin_ && back <= kTextsBack) {
+      return static_cast<std::uint8_t>(back);
+    }
+    entry = {ref, count_++};
+    return 0;
+  }
+
+ private:
+  struct Entry {
+    Ref ref = 0;
+    std::size_t number = 0;
+  };
+  std::array<Entry, 128> entries_{};
+  std::size_t count_ = 0;
+  std::size_t begin_ = 0;  // the number of the fragment's first text
 };
 
-// A fragment: the id, then each event, behind a 1, as what differs from the event before it, then
-// a 0.
-void RecordStore::encode(const Invocation& call, std::string& out) const {
+struct RecordStore::ReadTexts {
+  std::array<Ref, kTextsBack + 1> texts;
+  std::size_t count = 0;
+
+  [[nodiscard]] Ref at(std::size_t distance) const {
+    return texts[(count - distance) % texts.size()];
+  }
+  void add(Ref ref) { texts[count++ % texts.size()] = ref; }
+};
+
+// A fragment: the id, then each event, behind a 1, as its fixed part and its facts, then a 0.
+void RecordStore::encode(const Invocation& call, WrittenTexts& texts, FragmentBytes& out) const {
   FragmentWriter writer(out);
-  FragmentState state;
+  texts.begin_fragment();
   writer.text(text(call.id));
   for (Ref ref = call.first; ref != 0; ref = record(ref).next) {
     const EventRecord& event = record(ref);
-    writer.number(1);
-    Words words;
-    std::memcpy(words.data(), &event, sizeof words);
-    std::memset(words.data(), 0, sizeof event.next);
-    static_assert(offsetof(EventRecord, next) == 0);
-    words[kShapeWord] = event.shape->fields;
-    for (std::size_t i = 0; i < kWords; ++i) writer.number(words[i] ^ state.before[i]);
-    state.before = words;
+    writer.value(std::uint8_t{1});
+    writer.value(FixedPart::of(event));
     std::size_t slot = 0;
     for (std::uint32_t left = event.shape->facts; left != 0; left &= left - 1, ++slot) {
       const Ref fact = event.facts[slot];
       if ((left & (~left + 1) & kNumbers) != 0) {
-        writer.number(fact);
+        writer.value(fact);
         continue;
       }
-      const std::size_t distance = state.texts.distance(fact);
-      writer.number(distance);
+      const std::uint8_t distance = texts.distance(fact);
+      writer.value(distance);
       if (distance == 0) writer.text(text(fact));
     }
   }
-  writer.number(0);
+  writer.value(std::uint8_t{0});
 }
 
 // Puts a fragment behind what is in memory of its invocation; false if there is no room.
@@ -92,38 +119,34 @@ bool RecordStore::restore(const FragmentHead& head, std::string_view bytes) {
   Invocation& call = invocations_[index];
   call.stage = call.first == 0 ? head.stage : Stage::kOdd;
   call.has_route |= head.has_route;
-  FragmentState state;
-  while (in.number() != 0) {
-    if (!restore_event(in, state, call)) return false;
+  ReadTexts texts;
+  while (in.value<std::uint8_t>() != 0) {
+    if (!restore_event(in, texts, call)) return false;
   }
   return true;
 }
 
-bool RecordStore::restore_event(FragmentReader& in, FragmentState& state, Invocation& call) {
-  for (std::uint64_t& word : state.before) word ^= in.number();
+bool RecordStore::restore_event(FragmentReader& in, ReadTexts& texts, Invocation& call) {
   EventRecord event;
-  Words words = state.before;
-  words[kShapeWord] = 0;
-  std::memcpy(static_cast<void*>(&event), words.data(), sizeof words);
-  event.shape = shape_of(event.kind, state.before[kShapeWord]);
+  const std::uint64_t fields = in.value<FixedPart>().put_into(event);
+  event.shape = shape_of(event.kind, fields);
   if (event.shape == nullptr) return false;
   std::size_t slot = 0;
   for (std::uint32_t left = event.shape->facts; left != 0; left &= left - 1, ++slot) {
     Ref& fact = event.facts[slot];
-    const auto distance = static_cast<std::size_t>(in.number());
     if ((left & (~left + 1) & kNumbers) != 0) {
-      fact = static_cast<Ref>(distance);
+      fact = in.value<Ref>();
       continue;
     }
-    if (distance != 0) {
-      fact = state.texts.at(distance);
+    if (const auto distance = in.value<std::uint8_t>(); distance != 0) {
+      fact = texts.at(distance);
       continue;
     }
     const std::string_view text = in.text();
     const bool is_shared = is_interned(static_cast<Fact>(std::countr_zero(left)));
     fact = is_shared ? texts_.intern(text) : arena_.keep(text);
     if (fact == 0) return false;
-    state.texts.add(fact);
+    texts.add(fact);
   }
   const Ref ref = arena_.allocate(event.kept_bytes());
   if (ref == 0) return false;
@@ -190,7 +213,8 @@ std::uint16_t RecordStore::kind_of(const Invocation& call) {
 
 Status RecordStore::evict(Staying staying) {
   std::vector<std::uint32_t> leaving;
-  std::string stayed;  // fragments of those that stay
+  FragmentBytes stayed;  // fragments of those that stay
+  WrittenTexts texts;
   std::vector<FragmentHead> heads;
   for (std::uint32_t i = 0; i < invocations_.size(); ++i) {
     const Invocation& call = invocations_[i];
@@ -199,7 +223,7 @@ Status RecordStore::evict(Staying staying) {
       continue;
     }
     const std::size_t before = stayed.size();
-    encode(call, stayed);
+    encode(call, texts, stayed);
     heads.push_back(head_of(call, stayed.size() - before));
     if (stayed.size() > room_.memory_bytes / 8) return evict(Staying::kNone);
   }
@@ -212,7 +236,7 @@ Status RecordStore::evict(Staying staying) {
   });
   forget(0);
   for_each_lasting_text([&](Ref& ref) { ref = texts_.intern(lasting[ref]); });
-  std::string_view bytes = stayed;
+  std::string_view bytes = stayed.view();
   for (const FragmentHead& head : heads) {
     if (!restore(head, bytes)) return no_room();
     bytes.remove_prefix(head.bytes);
@@ -222,24 +246,35 @@ Status RecordStore::evict(Staying staying) {
   return {};
 }
 
+// They are encoded in the order of memory, and each goes to its partition's share.
 Status RecordStore::write_out(const std::vector<std::uint32_t>& leaving) {
-  std::array<std::vector<std::uint32_t>, Spill::kPartitions> by_partition;
-  for (const std::uint32_t i : leaving) {
-    by_partition[Spill::partition_of(invocations_[i].id_hash)].push_back(i);
+  WrittenTexts texts;
+  Ref sent_for = 0;
+  std::size_t waiting = 0;
+  for (std::size_t k = 0; k < leaving.size(); ++k) {
+    const Invocation& call = invocations_[leaving[k]];
+    const Invocation& later = invocations_[leaving[std::min(k + kAhead, leaving.size() - 1)]];
+    sent_for = arena_.send_for(sent_for, later.last);
+    Share& share = shares_[Spill::partition_of(call.id_hash)];
+    const std::size_t before = share.bytes.size();
+    encode(call, texts, share.bytes);
+    const std::size_t size = share.bytes.size() - before;
+    share.heads.push_back(head_of(call, size));
+    waiting += size;
+    if (waiting < kSharesBytes) continue;
+    REMIT_TRY(write_shares());
+    waiting = 0;
   }
-  std::vector<FragmentHead> heads;
-  std::string bytes;
-  for (std::size_t partition = 0; partition < by_partition.size(); ++partition) {
-    if (by_partition[partition].empty()) continue;
-    heads.clear();
-    bytes.clear();
-    for (const std::uint32_t i : by_partition[partition]) {
-      const Invocation& call = invocations_[i];
-      const std::size_t before = bytes.size();
-      encode(call, bytes);
-      heads.push_back(head_of(call, bytes.size() - before));
-    }
-    REMIT_TRY(spill_.write(partition, heads, bytes));
+  return write_shares();
+}
+
+Status RecordStore::write_shares() {
+  for (std::size_t partition = 0; partition < shares_.size(); ++partition) {
+    Share& share = shares_[partition];
+    if (share.heads.empty()) continue;
+    REMIT_TRY(spill_.write(partition, share.heads, share.bytes.view()));
+    share.heads.clear();
+    share.bytes.clear();
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // Writing and reading fragments.
 #include "grading/spill.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "grading/hash.h"
@@ -77,6 +79,14 @@ Status Spill::read_fragments(const Extent& extent, std::string& out) {
   out.resize(extent.bytes);
   return read(extent.offset + extent.heads * sizeof(FragmentHead),
               std::as_writable_bytes(std::span{out}), extent.checksum);
+}
+
+void FragmentBytes::grow(std::size_t wanted) {
+  const std::size_t capacity = std::max({wanted, 2 * capacity_, std::size_t{1024}});
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+  if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+  bytes_ = std::move(larger);
+  capacity_ = capacity;
 }
 
 }  // namespace remit::grading

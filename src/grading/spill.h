@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/file_system.h"
@@ -82,40 +84,63 @@ class Spill {
   std::array<std::vector<Extent>, kPartitions> extents_;
 };
 
-/// Appends numbers and texts to bytes.
+/// Bytes that grow at their end, for fragments: room is asked for once for many small values.
+class FragmentBytes {
+ public:
+  /// `count` more bytes, to be written by the caller. Valid until the next call.
+  char* more(std::size_t count) {
+    if (size_ + count > capacity_) grow(size_ + count);
+    char* const out = bytes_.get() + size_;
+    size_ += count;
+    return out;
+  }
+  void clear() { size_ = 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  void grow(std::size_t wanted);
+
+  std::unique_ptr<char[]> bytes_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+/// Appends values and texts to bytes, values as they are in memory: the scratch file is read by the
+/// process that wrote it, and packing them would cost more than it saves.
 class FragmentWriter {
  public:
-  explicit FragmentWriter(std::string& out) : out_(out) {}
-  void number(std::uint64_t value) {
-    char bytes[10];
-    std::size_t size = 0;
-    for (; value >= 0x80; value >>= 7U) bytes[size++] = static_cast<char>(value | 0x80U);
-    bytes[size++] = static_cast<char>(value);
-    out_.append(bytes, size);
+  explicit FragmentWriter(FragmentBytes& out) : out_(out) {}
+  template <class Value>
+  void value(const Value& value) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    std::memcpy(out_.more(sizeof value), &value, sizeof value);
   }
   void text(std::string_view value) {
-    number(value.size());
-    out_.append(value);
+    const auto size = static_cast<std::uint32_t>(value.size());
+    char* const out = out_.more(sizeof size + value.size());
+    std::memcpy(out, &size, sizeof size);
+    std::memcpy(out + sizeof size, value.data(), value.size());
   }
 
  private:
-  std::string& out_;
+  FragmentBytes& out_;
 };
 
 /// Takes them out again. The bytes are those that FragmentWriter wrote: a checksum says so.
 class FragmentReader {
  public:
   explicit FragmentReader(std::string_view bytes) : at_(bytes.data()) {}
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      const auto byte = static_cast<std::uint8_t>(*at_++);
-      value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-      if (byte < 0x80) return value;
-    }
+  template <class Value>
+  Value value() {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    Value out;
+    std::memcpy(&out, at_, sizeof out);
+    at_ += sizeof out;
+    return out;
   }
   std::string_view text() {
-    const auto size = static_cast<std::size_t>(number());
+    const auto size = value<std::uint32_t>();
     const std::string_view out(at_, size);
     at_ += size;
     return out;

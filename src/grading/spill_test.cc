@@ -171,17 +171,19 @@ TEST(Spill, TakesTheFirstDirectoryThatWorks) {
   EXPECT_EQ(bytes, "text");
 }
 
-TEST(Fragment, GivesBackEveryNumberAndText) {
+TEST(Fragment, GivesBackEveryValueAndText) {
   const std::uint64_t numbers[] = {0, 1, 127, 128, 300, 1ULL << 35U, ~0ULL};
-  std::string bytes;
+  FragmentBytes bytes;
   FragmentWriter writer(bytes);
-  for (const std::uint64_t number : numbers) writer.number(number);
+  for (const std::uint64_t number : numbers) writer.value(number);
   writer.text("");
-  writer.text(std::string(200, 'x'));
-  FragmentReader reader(bytes);
-  for (const std::uint64_t number : numbers) EXPECT_EQ(reader.number(), number);
+  writer.value(std::uint8_t{7});
+  writer.text(std::string(5'000, 'x'));
+  FragmentReader reader(bytes.view());
+  for (const std::uint64_t number : numbers) EXPECT_EQ(reader.value<std::uint64_t>(), number);
   EXPECT_EQ(reader.text(), "");
-  EXPECT_EQ(reader.text(), std::string(200, 'x'));
+  EXPECT_EQ(reader.value<std::uint8_t>(), 7);
+  EXPECT_EQ(reader.text(), std::string(5'000, 'x'));
 }
 
 }  // namespace

@@ -38,7 +38,10 @@ void adopt_texts(std::string_view line, event::Event& event, std::deque<std::str
 }  // namespace
 
 DecodedLines::DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads)
-    : file_(file), max_line_bytes_(max_line_bytes), threads_(std::max(threads, 1U)) {
+    : file_(file),
+      max_line_bytes_(max_line_bytes),
+      threads_(std::max(threads, 1U)),
+      lines_at_once_(threads_ > 1 ? kLinesAtOnce : kLinesAtOnceAlone) {
   decoder_.max_line_bytes = max_line_bytes;
 }
 
@@ -209,7 +212,7 @@ Status DecodedLines::skip_rest_of_line() {
 void DecodedLines::decode(Block& block, event::Decoder& decoder) const {
   block.count = block.numbered = 0;
   block.texts.clear();
-  while (block.at < block.size && block.count < kLinesAtOnce) {
+  while (block.at < block.size && block.count < lines_at_once_) {
     const char* const from = block.bytes.get() + block.at;
     const std::size_t left = block.size - block.at;
     const auto* const newline = static_cast<const char*>(std::memchr(from, '\n', left));

@@ -47,8 +47,9 @@ class DecodedLines {
 
  private:
   /// Lines decoded of a block before they are taken; a block of many short lines is decoded in
-  /// several goes.
+  /// several goes. One thread alone decodes few, so that their events stay in its first cache.
   static constexpr std::size_t kLinesAtOnce = 1024;
+  static constexpr std::size_t kLinesAtOnceAlone = 8;
 
   enum class Stage : std::uint8_t { kWaiting, kBusy, kDone };
   struct Block {
@@ -78,6 +79,7 @@ class DecodedLines {
   ReadFile& file_;
   std::size_t max_line_bytes_;
   unsigned threads_;
+  std::size_t lines_at_once_;
   event::Decoder decoder_;
   std::string carried_;          // the beginning of a line whose end was not read yet
   std::uint64_t offset_ = 0;     // of what comes behind the blocks
