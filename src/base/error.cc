@@ -8,19 +8,39 @@
 namespace remit {
 namespace {
 
-/// Whether a well-formed sequence of two or three bytes is a control of terminals (C1), ends a line
-/// (U+2028, U+2029) or turns the direction of the text around it: shown as it is, it would make a
-/// message say something else.
-bool misleads(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 2) {
-    return (byte(0) == 0xc2 && byte(1) < 0xa0) || (byte(0) == 0xd8 && byte(1) == 0x9c);
+struct Points {
+  char32_t first, last;
+};
+
+/// Characters that would make a message say something else were they shown as they are: controls,
+/// of terminals too, ends of lines, what turns the direction of the text around it, and what is not
+/// seen at all, so that two texts look alike. General category Cc, the separators of lines and
+/// paragraphs, Bidi_Control, Default_Ignorable_Code_Point, marks of annotations and non-characters
+/// of Unicode.
+constexpr Points kMisleading[] = {
+    {0x0, 0x1f},      {0x7f, 0x9f},     {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
+    {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+    {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+bool misleads(char32_t point) {
+  if ((point & 0xfffeU) == 0xfffeU) return true;  // the last two of each plane
+  for (const Points& range : kMisleading) {
+    if (point >= range.first && point <= range.last) return true;
   }
-  if (sequence.size() != 3 || byte(0) != 0xe2) return false;
-  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f);
-  const bool lines_and_embeddings = byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae;
-  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
-  return marks || lines_and_embeddings || isolates;
+  return false;
+}
+
+/// The character of a well-formed sequence.
+char32_t code_point(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence.front());
+  if (sequence.size() == 1) return lead;
+  char32_t point = lead & (0x7fU >> sequence.size());
+  for (const char c : sequence.substr(1)) {
+    point = (point << 6U) | (static_cast<unsigned char>(c) & 0x3fU);
+  }
+  return point;
 }
 
 }  // namespace
@@ -79,7 +99,7 @@ std::string quoted(std::string_view text, std::size_t limit) {
     } else if (byte < 0x80) {
       out += text[at++];
     } else if (const std::size_t length = utf8_sequence_length(text.substr(at));
-               length > 0 && !misleads(text.substr(at, length))) {
+               length > 0 && !misleads(code_point(text.substr(at, length)))) {
       out += text.substr(at, length);
       at += length;
     } else {

@@ -42,8 +42,8 @@ struct [[nodiscard]] Error {
 Error in_place(std::string_view outer, Error error);
 
 /// Outside text made fit for a message: in double quotes, control characters, marks that turn the
-/// direction of text and invalid UTF-8 escaped byte by byte, cut to at most `limit` bytes with `…`
-/// behind.
+/// direction of text, characters that are not seen and invalid UTF-8 escaped byte by byte, cut to
+/// at most `limit` bytes with `…` behind.
 std::string quoted(std::string_view text, std::size_t limit = 64);
 
 }  // namespace remit

@@ -61,6 +61,9 @@ TEST(Error, QuotingMakesOutsideTextSafe) {
        "txt",
        64, R"("ok\xe2\x80\xaetxt")"},                            // right to left from here
       {"\xc2\xa0\xe2\x80\xa7", 64, "\"\xc2\xa0\xe2\x80\xa7\""},  // their harmless neighbours
+      {"\xf3\xa0\x81\x81", 64, R"("\xf3\xa0\x81\x81")"},         // a tag, which is not seen
+      {"\xf0\x9f\xbf\xbf", 64, R"("\xf0\x9f\xbf\xbf")"},         // no character at all
+      {"\xf0\x9f\x98\x80", 64, "\"\xf0\x9f\x98\x80\""},          // a face
   };
   for (const auto& c : kCases) EXPECT_EQ(remit::quoted(c.text, c.limit), c.want);
   for (int byte = 0; byte < 256; ++byte) {
@@ -72,8 +75,9 @@ TEST(Error, QuotingMakesOutsideTextSafe) {
   }
 }
 
-// By the definitions of Unicode: general category Cc, the separators of lines and paragraphs, and
-// the characters with the property Bidi_Control.
+// By the definitions of Unicode: general category Cc, the separators of lines and paragraphs, the
+// characters with the properties Bidi_Control, Default_Ignorable_Code_Point (of which these are
+// all below U+10000) and Noncharacter_Code_Point, and the marks of annotations.
 TEST(Error, QuotingShowsNoCharacterThatMisleads) {
   const auto encoded = [](unsigned point) {
     std::string out;
@@ -95,9 +99,16 @@ TEST(Error, QuotingShowsNoCharacterThatMisleads) {
     const bool ends_line = point == 0x2028 || point == 0x2029;
     const bool turns = point == 0x61c || point == 0x200e || point == 0x200f ||
                        (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+    const bool unseen =
+        point == 0xad || point == 0x34f || point == 0x115f || point == 0x1160 || point == 0x17b4 ||
+        point == 0x17b5 || (point >= 0x180b && point <= 0x180f) || point == 0x200b ||
+        point == 0x200c || point == 0x200d || (point >= 0x2060 && point <= 0x206f) ||
+        point == 0x3164 || (point >= 0xfe00 && point <= 0xfe0f) || point == 0xfeff ||
+        point == 0xffa0 || (point >= 0xfff0 && point <= 0xfffb);
+    const bool is_none = (point >= 0xfdd0 && point <= 0xfdef) || point >= 0xfffe;
     const std::string text = encoded(point);
     const bool shown = remit::quoted(text).find(text) != std::string::npos;
-    EXPECT_EQ(shown, !control && !ends_line && !turns) << point;
+    EXPECT_EQ(shown, !control && !ends_line && !turns && !unseen && !is_none) << point;
   }
 }
 
