@@ -43,6 +43,20 @@ std::string_view plain_path(const grading::Grade& grade, const grading::Position
   return is_plain ? file : std::string_view();
 }
 
+std::vector<bool> blocking_findings(const grading::Grade& grade) {
+  std::vector<bool> out;
+  out.reserve(grade.findings.size());
+  for (const grading::Finding& finding : grade.findings) {
+    out.push_back(grade.blocks_run[finding.verdict]);
+  }
+  for (const grading::InvocationGrade& one : grade.invocations) {
+    for (const std::size_t index : one.findings) {
+      out[index] = one.blocking[grade.findings[index].verdict];
+    }
+  }
+  return out;
+}
+
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", number, number == 1 ? one : many);
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grading/grade.h"
 
@@ -21,6 +22,10 @@ const grading::Position* first_line(const grading::Finding& finding);
 /// The file of a position as a path for other programs: without `./` before it; empty for standard
 /// input, and where the name could not be shown as it is.
 std::string_view plain_path(const grading::Grade& grade, const grading::Position& position);
+
+/// For each finding whether its verdict blocks: of an invocation by the rules of the contract that
+/// fit it, else as for the run (REQ-GR-005).
+std::vector<bool> blocking_findings(const grading::Grade& grade);
 
 /// `1 case`, `2 cases`.
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many);

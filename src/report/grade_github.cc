@@ -53,9 +53,9 @@ std::string command_property(std::string_view text) {
   return out;
 }
 
-Level level_of(const Grade& grade, const Finding& finding) {
-  const bool is_error = finding.value == Value::kFailed && grade.blocking[finding.verdict] &&
-                        !finding.consequence && !finding.known && !grade.advisory;
+Level level_of(const Grade& grade, const Finding& finding, bool blocks) {
+  const bool is_error = finding.value == Value::kFailed && blocks && !finding.consequence &&
+                        !finding.known && !grade.advisory;
   return is_error ? Level::kError : Level::kWarning;
 }
 
@@ -113,7 +113,7 @@ void write_totals(const Grade& grade, const std::array<std::size_t, 3>& totals,
                 fmt::format("remit grade: {}", grading::gate_name(grade.gate)), text, out);
 }
 
-void write_annotation(const Grade& grade, const Finding& finding, std::string& out) {
+void write_annotation(const Grade& grade, const Finding& finding, Level level, std::string& out) {
   std::string title(grading::code_info(finding.code).name);
   if (finding.invocation_id) {
     title += " of " + quoted(*finding.invocation_id);
@@ -126,7 +126,7 @@ void write_annotation(const Grade& grade, const Finding& finding, std::string& o
                   grading::owner_name(finding.owner), words_of_rank(finding));
   const Position* at = first_line(finding);
   if (at != nullptr) text += "\n" + place_words(grade, *at);
-  write_command(level_of(grade, finding), place_properties(grade, finding), title, text, out);
+  write_command(level, place_properties(grade, finding), title, text, out);
 }
 
 /// Outside or inside text as nothing but text: every mark that Markdown, HTML or GitHub could read
@@ -225,15 +225,19 @@ void write_github_annotations(const Grade& grade, Outlet& outlet) {
   std::array<std::size_t, 3> room;
   room.fill(kMaxAnnotationsPerLevel);
   --room[static_cast<std::size_t>(level_of_totals(grade))];
-  std::vector<const Finding*> listed;
-  for (const Finding& finding : grade.findings) {
-    const auto level = static_cast<std::size_t>(level_of(grade, finding));
-    if (totals[level]++ < room[level]) listed.push_back(&finding);
+  const std::vector<bool> blocking = blocking_findings(grade);
+  std::vector<std::pair<const Finding*, Level>> listed;
+  for (std::size_t i = 0; i < grade.findings.size(); ++i) {
+    const Level level = level_of(grade, grade.findings[i], blocking[i]);
+    const auto at = static_cast<std::size_t>(level);
+    if (totals[at]++ < room[at]) listed.emplace_back(&grade.findings[i], level);
   }
   std::array<std::size_t, 3> shown{};
   for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = std::min(totals[i], room[i]);
   write_totals(grade, totals, shown, outlet.text());
-  for (const Finding* finding : listed) write_annotation(grade, *finding, outlet.text());
+  for (const auto& [finding, level] : listed) {
+    write_annotation(grade, *finding, level, outlet.text());
+  }
 }
 
 void write_github_summary(const Grade& grade, Outlet& outlet) {

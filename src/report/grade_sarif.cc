@@ -262,9 +262,9 @@ class Fingerprints {
   std::unordered_map<std::uint64_t, std::uint64_t> seen_;
 };
 
-std::string_view level_of(const Grade& grade, const Finding& finding) {
+std::string_view level_of(const Finding& finding, bool blocks) {
   if (finding.value != Value::kFailed) return "none";
-  return grade.blocking[finding.verdict] && !finding.consequence ? "error" : "warning";
+  return blocks && !finding.consequence ? "error" : "warning";
 }
 
 void write_suppression(const grading::KnownFinding& known, JsonWriter& out) {
@@ -278,13 +278,13 @@ void write_suppression(const grading::KnownFinding& known, JsonWriter& out) {
   out.close(']');
 }
 
-void write_result(const Grade& grade, const Finding& finding, const Rules& rules,
+void write_result(const Grade& grade, const Finding& finding, bool blocks, const Rules& rules,
                   Fingerprints& fingerprints, JsonWriter& out) {
   out.open('{');
   out.member("ruleId", grading::code_info(finding.code).name);
   out.plain_member("ruleIndex", rules.indices[static_cast<std::size_t>(finding.code)]);
   out.member("kind", finding.value == Value::kFailed ? "fail" : "open");
-  out.member("level", level_of(grade, finding));
+  out.member("level", level_of(finding, blocks));
   write_message("message", sentence(finding_sentence(finding)), out);
   write_locations(grade, finding, out);
   out.open_member("partialFingerprints", '{');
@@ -355,9 +355,10 @@ void write_grade_sarif(const Grade& grade, std::string_view version, Outlet& out
   out.break_line();
   out.open_member("results", '[');
   Fingerprints fingerprints;
-  for (const Finding& finding : grade.findings) {
+  const std::vector<bool> blocking = blocking_findings(grade);
+  for (std::size_t i = 0; i < grade.findings.size(); ++i) {
     out.item_on_line("  ");
-    write_result(grade, finding, rules, fingerprints, out);
+    write_result(grade, grade.findings[i], blocking[i], rules, fingerprints, out);
     outlet.drain();
   }
   out.close(']');

@@ -1,13 +1,16 @@
 // Reports of grades that no golden case would hold: hostile texts, very many findings, sinks that
 // fail.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/value.h"
+#include "report/finding_words.h"
 #include "report/formats.h"
 #include "report/grade_github.h"
 #include "report/grade_junit.h"
@@ -41,6 +44,8 @@ const std::vector<std::string>& hostile_texts() {
       "\xef\xbf\xbe\xef\xbf\xbf",
       std::string(std::size_t{1} << 20U, 'x'),
       std::string(std::size_t{1} << 20U, 'x') + "y",
+      "in\xc2\xadvi\xe2\x80\x8bsi\xef\xbb\xbf"
+      "ble",
   };
   return kTexts;
 }
@@ -74,7 +79,7 @@ Grade grade_of(const std::vector<std::string>& texts) {
   grade.gate = grading::Gate::kFailed;
   grade.exit_code = 1;
   for (const Verdict verdict : grading::kVerdicts) {
-    grade.blocking[verdict] = true;
+    grade.blocking[verdict] = grade.blocks_run[verdict] = true;
     grade.verdicts[verdict] = {Value::kFailed, texts.size()};
   }
   for (const std::string& text : texts) {
@@ -103,7 +108,9 @@ TEST(Reports, LetNoOutsideTextAct) {  // REQ-RP-004
     EXPECT_EQ(text.find("\xff"), std::string::npos);
     const bool is_exact = format.name == "json" || format.name == "sarif";
     if (is_exact) continue;  // read by programs, which keep texts apart from what they do
-    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+    for (const char* unseen : {"\xe2\x80\xae", "\xc2\xad", "\xe2\x80\x8b", "\xef\xbb\xbf"}) {
+      EXPECT_EQ(text.find(unseen), std::string::npos);
+    }
     EXPECT_LT(text.size(), std::size_t{400'000}) << "long texts are cut";
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -112,6 +119,42 @@ TEST(Reports, LetNoOutsideTextAct) {  // REQ-RP-004
                   line.find_first_of("<[`@") == std::string::npos)
           << line;
     }
+  }
+}
+
+// A contract whose rules say that one invocation does not block though others do, and that another
+// blocks though the run does not.
+TEST(Reports, GiveEachFindingTheLevelThatItsOwnInvocationHas) {  // REQ-RP-021, REQ-RP-031
+  Grade grade = grade_of({"strict", "lenient", "none"});
+  const Verdict verdict = grading::code_info(Code::kStartAfterDeny).verdict;
+  grade.findings.clear();
+  grade.cases.clear();
+  for (const char* id : {"strict", "lenient", "none"}) {
+    if (id != std::string_view("none")) {
+      grading::InvocationGrade& one = grade.invocations.emplace_back();
+      one.invocation_id = id;
+      one.blocking[verdict] = id == std::string_view("strict");
+      one.findings = {grade.findings.size()};
+    }
+    grade.findings.push_back(finding_of(id, Code::kStartAfterDeny));
+  }
+  for (const bool blocks_run : {true, false}) {
+    grade.blocks_run[verdict] = blocks_run;
+    EXPECT_EQ(blocking_findings(grade), (std::vector<bool>{true, false, blocks_run}));
+    const json::Value sarif = json::parse(report_text("sarif", grade)).value();
+    const std::string_view levels[] = {"error", "warning", blocks_run ? "error" : "warning"};
+    for (std::size_t i = 0; i < std::size(levels); ++i) {
+      const auto* level = sarif.at_pointer(fmt::format("/runs/0/results/{}/level", i));
+      ASSERT_NE(level, nullptr);
+      EXPECT_EQ(*level->if_string(), levels[i]) << i;
+    }
+    const std::string github = report_text("github", grade);
+    std::size_t errors = 0;  // the first line is that of the gate
+    for (std::size_t at = github.find("\n::error "); at != std::string::npos;
+         at = github.find("\n::error ", at + 1)) {
+      ++errors;
+    }
+    EXPECT_EQ(errors, blocks_run ? 2U : 1U) << github;
   }
 }
 
