@@ -4,36 +4,47 @@
 #include <span>
 
 namespace remit {
+namespace {
 
-Result<FileReplacement> FileReplacement::open(FileSystem& files, const std::string& path) {
+/// The place that people know; the name beside it tells them nothing.
+Error at_path(const Error& error, const std::string& path) {
+  return {error.code, error.message, path};
+}
+
+}  // namespace
+
+Result<FileReplacement> FileReplacement::open(FileSystem& files, Random& random,
+                                              const std::string& path) {
   const Result<FileInfo> found = files.info(path);
   if (found && found->kind != FileInfo::Kind::kFile) {
     return Error{ErrorCode::kAlreadyExists, "is there and is not a plain file", path};
   }
   if (!found && found.error().code != ErrorCode::kNotFound) return found.error();
-  FileReplacement out(files, path);
-  const Status removed = files.remove(out.beside_);
-  if (!removed && removed.error().code != ErrorCode::kNotFound) return removed.error();
-  REMIT_TRY_ASSIGN(out.file_, files.open_append(out.beside_, OpenMode::kMustCreate));
+  FileReplacement out(files, random, path);
+  Result<std::unique_ptr<AppendFile>> made = files.open_append(out.beside_, OpenMode::kMustCreate);
+  if (!made) return at_path(made.error(), path);
+  out.file_ = std::move(*made);
   return out;
 }
 
 FileReplacement::~FileReplacement() {
   if (file_ == nullptr) return;
   file_.reset();
-  (void)files_->remove(beside_);  // what stays is removed by the next one
+  (void)files_->remove(beside_);  // what stays has a name that is in nobody's way
 }
 
 Status FileReplacement::append(std::string_view piece) {
-  return file_->append(std::as_bytes(std::span{piece.data(), piece.size()}));
+  const Status written = file_->append(std::as_bytes(std::span{piece.data(), piece.size()}));
+  if (!written) return at_path(written.error(), path_);
+  return {};
 }
 
 Status FileReplacement::commit() {
-  REMIT_TRY(file_->sync());
-  REMIT_TRY(files_->rename(beside_, path_));
+  Status placed = file_->sync();
+  if (placed) placed = files_->rename(beside_, path_);
+  if (!placed) return at_path(placed.error(), path_);
   file_.reset();
-  const std::size_t slash = path_.rfind('/');
-  return files_->sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
+  return files_->sync_directory(directory_of(path_));
 }
 
 }  // namespace remit

@@ -4,8 +4,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/file_system.h"
+#include "base/random.h"
 #include "base/result.h"
 
 namespace remit {
@@ -14,10 +16,10 @@ namespace remit {
 /// never half. What was not committed is removed with the object. Not thread-safe; movable.
 class FileReplacement {
  public:
-  /// Begins a file beside `path`; what an interrupted run left there goes. `files` outlives the
-  /// replacement. Errors: `already_exists` where a link, a device or a directory is at `path`, and
-  /// those of making a file.
-  static Result<FileReplacement> open(FileSystem& files, const std::string& path);
+  /// Begins a file beside `path`, with a name of its own: others may replace `path` at the same
+  /// time, and the last one stays. `files` outlives the replacement. Errors: `already_exists` where
+  /// a link, a device or a directory is at `path`, and those of making a file.
+  static Result<FileReplacement> open(FileSystem& files, Random& random, const std::string& path);
 
   FileReplacement(FileReplacement&&) noexcept = default;
   FileReplacement& operator=(FileReplacement&&) = delete;
@@ -30,11 +32,12 @@ class FileReplacement {
   Status commit();
 
  private:
-  FileReplacement(FileSystem& files, std::string path) : files_(&files), path_(std::move(path)) {}
+  FileReplacement(FileSystem& files, Random& random, std::string path)
+      : files_(&files), path_(std::move(path)), beside_(name_beside(path_, random)) {}
 
   FileSystem* files_;
   std::string path_;
-  std::string beside_ = path_ + ".new";
+  std::string beside_;
   std::unique_ptr<AppendFile> file_;  // null once committed or moved from
 };
 

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "base/random.h"
 #include "tests/support/faulty_file_system.h"
 
 namespace remit {
@@ -30,7 +32,8 @@ class Folder {
 };
 
 Status write_new(FileSystem& files, const std::string& path) {
-  REMIT_TRY_ASSIGN(FileReplacement file, FileReplacement::open(files, path));
+  SystemRandom random;
+  REMIT_TRY_ASSIGN(FileReplacement file, FileReplacement::open(files, random, path));
   REMIT_TRY(file.append("new, first piece;"));
   REMIT_TRY(file.append("second piece"));
   return file.commit();
@@ -57,6 +60,10 @@ TEST(FileReplacement, IsWholeOrNotThereWhicheverStepFails) {  // REQ-RP-001
       const std::string text = files.read("d/report", 1000).value();
       EXPECT_TRUE(text == "old" || text == whole) << text;
       EXPECT_TRUE(!written || text == whole);
+      const std::vector<std::string> names = files.list("d").value();
+      for (const std::string& name : names) {  // what a crash leaves is known as ours
+        EXPECT_TRUE(name == "report" || name.starts_with(".remit-")) << name;
+      }
       if (!has_failed) break;
       EXPECT_TRUE(write_new(files, "d/report")) << step;  // what was left is no obstacle
       EXPECT_EQ(files.read("d/report", 1000).value(), whole);
@@ -79,12 +86,54 @@ TEST(FileReplacement, LeavesWhatIsNoPlainFileAlone) {  // REQ-RP-001
 TEST(FileReplacement, LeavesNothingUncommitted) {
   const Folder folder;
   PosixFileSystem files;
+  SystemRandom random;
   {
-    Result<FileReplacement> file = FileReplacement::open(files, folder.path("report"));
+    Result<FileReplacement> file = FileReplacement::open(files, random, folder.path("report"));
     ASSERT_TRUE(file);
     ASSERT_TRUE(file->append("half"));
   }
   EXPECT_TRUE(files.list(folder.path())->empty());
+}
+
+TEST(FileReplacement, TwoAtOnceAreBothWhole) {  // REQ-RP-001
+  const Folder folder;
+  PosixFileSystem files;
+  SystemRandom random;
+  const std::string path = folder.path("report");
+  Result<FileReplacement> first = FileReplacement::open(files, random, path);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(first->append("the first, "));
+  {
+    Result<FileReplacement> second = FileReplacement::open(files, random, path);
+    Result<FileReplacement> given_up = FileReplacement::open(files, random, path);
+    ASSERT_TRUE(second && given_up);
+    ASSERT_TRUE(second->append("the second"));
+    ASSERT_TRUE(first->append("whole"));
+    ASSERT_TRUE(second->commit());
+    EXPECT_EQ(files.read(path, 100).value(), "the second");
+  }
+  ASSERT_TRUE(first->commit());
+  EXPECT_EQ(files.read(path, 100).value(), "the first, whole");
+  EXPECT_EQ(files.list(folder.path())->size(), 1U);
+}
+
+TEST(FileReplacement, LeavesFilesOfSimilarNamesAlone) {  // REQ-RP-001
+  const Folder folder;
+  PosixFileSystem files;
+  ASSERT_TRUE(files.replace(folder.path("report.new"), "a user's"));
+  std::filesystem::create_symlink(folder.path("report.new"), folder.path(".report.new"));
+  ASSERT_TRUE(write_new(files, folder.path("report")));
+  EXPECT_EQ(files.read(folder.path("report.new"), 100).value(), "a user's");
+  EXPECT_EQ(files.info(folder.path(".report.new"))->kind, FileInfo::Kind::kLink);
+  EXPECT_EQ(files.list(folder.path())->size(), 3U);
+}
+
+TEST(FileReplacement, TellsOfThePlaceThatPeopleKnow) {
+  const Folder folder;
+  PosixFileSystem files;
+  const std::string path = folder.path("absent/report");
+  EXPECT_EQ(write_new(files, path).error().where, path);
+  EXPECT_EQ(files.replace(path, "text").error().where, path);
 }
 
 }  // namespace

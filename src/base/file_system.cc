@@ -158,6 +158,17 @@ FileInfo::Kind kind_of(mode_t mode) {
 
 }  // namespace
 
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+std::string name_beside(const std::string& path, Random& random) {
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  return fmt::format("{}.remit-{}.new", directory, random_id(random));
+}
+
 Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t max_bytes) {
   // Opening a named pipe would wait for its writer. A plain file does not mind the flag.
   const FileDescriptor fd = open_file(path, O_RDONLY | O_NONBLOCK);
@@ -207,18 +218,15 @@ Status PosixFileSystem::replace(const std::string& path, std::string_view bytes)
   if (::lstat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     return Error{ErrorCode::kAlreadyExists, "is there and is not a plain file", path};
   }
-  const std::string beside = path + ".new";
-  // What a crash left there goes; what someone else puts there meanwhile is not written into.
-  if (::unlink(beside.c_str()) != 0 && errno != ENOENT)
-    return system_error("cannot remove", beside);
+  SystemRandom random;
+  const std::string beside = name_beside(path, random);
   Status placed = write_file(beside, bytes);
   if (placed) placed = rename(beside, path);
   if (!placed) {
     ::unlink(beside.c_str());
-    return placed;
+    return Error{placed.error().code, placed.error().message, path};
   }
-  const std::size_t slash = path.rfind('/');
-  return sync_directory(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+  return sync_directory(directory_of(path));
 }
 
 Status PosixFileSystem::make_directory(const std::string& path) {
@@ -257,13 +265,21 @@ Status PosixFileSystem::sync_directory(const std::string& path) {
   return {};
 }
 
+Status PosixFileSystem::sync_file_system(const std::string& path) {
+  const FileDescriptor fd = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!fd.is_open()) return system_error("cannot open", path);
+  if (::syncfs(fd.get()) != 0) return system_error("cannot sync", path);
+  return {};
+}
+
 Status PosixFileSystem::rename(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) return system_error("cannot rename", from);
   return {};
 }
 
 Status PosixFileSystem::remove(const std::string& path) {
-  if (::unlink(path.c_str()) != 0) return system_error("cannot remove", path);
+  if (::unlink(path.c_str()) == 0) return {};
+  if (errno != EISDIR || ::rmdir(path.c_str()) != 0) return system_error("cannot remove", path);
   return {};
 }
 

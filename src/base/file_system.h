@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/random.h"
 #include "base/result.h"
 
 namespace remit {
@@ -99,8 +100,12 @@ class FileSystem {
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
   /// Makes created, renamed and removed names in `path` durable.
   virtual Status sync_directory(const std::string& path) = 0;
+  /// Makes durable all that was written so far, by anyone, to the file system of the directory
+  /// `path`: for many files at once.
+  virtual Status sync_file_system(const std::string& path) = 0;
   /// Replaces a file of the name `to`; a directory only where it is empty, else `already_exists`.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
+  /// Removes a file, a link itself, or a directory in which nothing is, else `already_exists`.
   virtual Status remove(const std::string& path) = 0;
   /// Does not follow a link at the end of `path`.
   virtual Result<FileInfo> info(const std::string& path) = 0;
@@ -111,6 +116,13 @@ class FileSystem {
   /// Makes a file without a name on the file system of `directory`.
   virtual Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) = 0;
 };
+
+/// The directory in which the last name of `path` stands.
+std::string directory_of(const std::string& path);
+
+/// A name in the directory of `path` that nobody has and nobody guesses, for what is to take its
+/// place: whatever else is there is someone else's.
+std::string name_beside(const std::string& path, Random& random);
 
 /// The machine's file system. Thread-safe.
 class PosixFileSystem final : public FileSystem {
@@ -125,6 +137,7 @@ class PosixFileSystem final : public FileSystem {
   Status make_directory(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
+  Status sync_file_system(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<FileInfo> info(const std::string& path) override;

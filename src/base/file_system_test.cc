@@ -212,17 +212,43 @@ TEST_F(FileSystemTest, ReplacesOnlyPlainFilesAndWritesIntoNoOnesElse) {
   }
   EXPECT_EQ(*files_.read(path("aim"), 100), "untouched");
 
-  // The name beside may be taken by a link or a file that someone else made and still holds open.
+  // Names that the one beside could have are someone else's.
   std::filesystem::create_symlink(path("aim"), path("f.new"));
+  write("g.new", "a user's");
   EXPECT_TRUE(files_.replace(path("f"), "first"));
+  EXPECT_TRUE(files_.replace(path("g"), "second"));
   EXPECT_EQ(*files_.read(path("aim"), 100), "untouched");
-  write("f.new", "");
-  const auto held = files_.open_append(path("f.new"), OpenMode::kMustExist);
-  ASSERT_TRUE(held);
-  EXPECT_TRUE(files_.replace(path("f"), "second"));
-  EXPECT_TRUE((*held)->append(bytes_of(", and more")));
-  EXPECT_EQ(*files_.read(path("f"), 100), "second");
-  EXPECT_FALSE(files_.info(path("f.new")));
+  EXPECT_EQ(*files_.read(path("g.new"), 100), "a user's");
+  EXPECT_EQ(files_.info(path("f.new"))->kind, FileInfo::Kind::kLink);
+  EXPECT_EQ(*files_.read(path("g"), 100), "second");
+  const std::vector<std::string> names = *files_.list(path("."));
+  for (const std::string& name : names) {
+    EXPECT_FALSE(name.starts_with(".remit-")) << name;
+  }
+}
+
+TEST_F(FileSystemTest, NamesBesideAreInTheSameDirectoryAndNeverTheSame) {
+  SystemRandom random;
+  const std::string one = name_beside("a/b/c", random);
+  EXPECT_TRUE(one.starts_with("a/b/.remit-")) << one;
+  EXPECT_NE(one, name_beside("a/b/c", random));
+  EXPECT_TRUE(name_beside("c", random).starts_with(".remit-"));
+  EXPECT_EQ(directory_of("a/b/c"), "a/b/");
+  EXPECT_EQ(directory_of("/c"), "/");
+  EXPECT_EQ(directory_of("c"), ".");
+}
+
+TEST_F(FileSystemTest, RemovesDirectoriesOnlyWhenNothingIsInThem) {
+  std::filesystem::create_directory(path("folder"));
+  write("folder/f", "text");
+  std::filesystem::create_symlink(path("folder"), path("link"));
+  EXPECT_EQ(files_.remove(path("folder")).error().code, ErrorCode::kAlreadyExists);
+  EXPECT_TRUE(files_.remove(path("link")));
+  EXPECT_EQ(*files_.read(path("folder/f"), 100), "text");
+  EXPECT_TRUE(files_.remove(path("folder/f")));
+  EXPECT_TRUE(files_.sync_file_system(path("folder")));
+  EXPECT_TRUE(files_.remove(path("folder")));
+  EXPECT_EQ(files_.sync_file_system(path("folder")).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(FileSystemTest, ReadsPieceByPieceAndOnIntoWhatGrew) {

@@ -72,7 +72,9 @@ Command grade_command() {
           "of which every .json and .jsonl file is read, or - for standard input; each may be "
           "packed by gzip or zstd. Each file is a writer of its own unless its events name "
           "theirs. A file holds events (remit.event/1), OpenTelemetry as JSON or recorded agent "
-          "runs; of what records no decisions only planning can be judged.",
+          "runs; of what records no decisions only planning can be judged.\n\n"
+          "What memory has no room for waits in a scratch file without a name in $TMPDIR, or where "
+          "that is not set in /var/tmp or /tmp.",
       .flags = {{.name = "--manifest",
                  .value_name = "FILE",
                  .help = "what the run is judged against, remit.manifest/1"},
@@ -92,7 +94,8 @@ Command grade_command() {
                  .choices = report_names()},
                 {.name = "--write",
                  .value_name = "FORMAT=FILE",
-                 .help = "write a report to a file as well, whole or not at all",
+                 .help = "write a report to a file as well, whole or not at all, and never over an "
+                         "input",
                  .repeatable = true},
                 {.name = "--handoff",
                  .value_name = "DIRECTORY",

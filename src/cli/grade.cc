@@ -9,43 +9,15 @@
 #include "base/file_replacement.h"
 #include "cli/commands.h"
 #include "cli/grade_request.h"
+#include "cli/report_places.h"
 #include "cli/watch.h"
+#include "grading/sightings.h"
 #include "process/file_descriptor.h"
 #include "report/formats.h"
 #include "report/handoff.h"
 
 namespace remit::cli {
 namespace {
-
-/// A report to write beside what is printed: `FORMAT=FILE`.
-struct ReportFile {
-  const report::Format* format;
-  std::string path;
-};
-
-/// `text=FILE, json=FILE, …`.
-std::string write_words() {
-  std::string out;
-  for (const report::Format& format : report::formats()) {
-    out += fmt::format("{}{}=FILE", out.empty() ? "" : ", ", format.name);
-  }
-  return out;
-}
-
-Result<std::vector<ReportFile>> report_files(const Arguments& arguments) {
-  std::vector<ReportFile> out;
-  for (const std::string& word : arguments.values("--write")) {
-    const std::size_t equals = word.find('=');
-    const ReportFile file{report::find_format(word.substr(0, equals)),
-                          equals == std::string::npos ? "" : word.substr(equals + 1)};
-    if (file.format == nullptr || file.path.empty()) {
-      return Error{ErrorCode::kInvalidInput,
-                   fmt::format("--write takes one of {}; not {}", write_words(), quoted(word))};
-    }
-    out.push_back(file);
-  }
-  return out;
-}
 
 /// The report as printed.
 class PrintedReport final : public report::Sink {
@@ -68,10 +40,19 @@ class WrittenReport final : public report::Sink {
 };
 
 Status write_file(World& world, const ReportFile& file, const grading::Grade& grade) {
-  REMIT_TRY_ASSIGN(FileReplacement replacement, FileReplacement::open(world.files, file.path));
+  REMIT_TRY_ASSIGN(FileReplacement replacement,
+                   FileReplacement::open(world.files, world.random, file.path));
   WrittenReport sink(replacement);
   REMIT_TRY(report::write_report(*file.format, grade, {.version = REMIT_VERSION}, sink));
   return replacement.commit();
+}
+
+Status write_files(const Arguments& arguments, World& world, const std::vector<ReportFile>& reports,
+                   const grading::Grade& grade) {
+  for (const ReportFile& file : reports) REMIT_TRY(write_file(world, file, grade));
+  if (!arguments.has("--handoff")) return {};
+  return report::write_handoff(world.files, world.random, arguments.value("--handoff"), grade,
+                               REMIT_VERSION);
 }
 
 /// Whether something that is asked for tells what was recorded, event by event.
@@ -122,6 +103,10 @@ int run_grade(const Arguments& arguments, World& world) {
   GradeRequestParse parsed = read_grade_request(arguments, world);
   if (!parsed.request) return refuse(world, parsed.errors);
   parsed.request->criteria.keep_records = tells_records(arguments, *reports);
+  const redaction::Redaction* redaction = parsed.request->criteria.redaction.get();
+  if (auto error = misplaced_report(arguments, world, *parsed.request, *reports)) {
+    return refuse(world, {grading::without_canaries(*std::move(error), redaction)});
+  }
   const bool is_watch = arguments.has("--watch");
   if (is_watch) {
     if (const std::optional<Error> error = unwatchable(arguments)) return refuse(world, {*error});
@@ -133,19 +118,10 @@ int run_grade(const Arguments& arguments, World& world) {
     complain(world, grade.error());
     return exit_code_of_failure(grade.error());
   }
-  for (const ReportFile& file : *reports) {
-    const Status written = write_file(world, file, *grade);
-    if (written) continue;
-    complain(world, written.error());
+  const Status written = write_files(arguments, world, *reports, *grade);
+  if (!written) {
+    complain(world, grading::without_canaries(written.error(), redaction));
     return kExitInternal;
-  }
-  if (arguments.has("--handoff")) {
-    const Status written =
-        report::write_handoff(world.files, arguments.value("--handoff"), *grade, REMIT_VERSION);
-    if (!written) {
-      complain(world, written.error());
-      return kExitInternal;
-    }
   }
   if (is_watch && arguments.value("--format") == "json") {
     return print(world, watch_json_end(report::report_text("json", *grade)), grade->exit_code);

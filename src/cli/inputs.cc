@@ -42,15 +42,6 @@ bool is_directory(FileSystem& files, const std::string& path) {
   return info->kind == FileInfo::Kind::kDirectory;
 }
 
-/// Whether a file of a folder is read (REQ-IN-003).
-bool has_event_ending(std::string_view name) {
-  if (name.starts_with('.')) return false;
-  for (const std::string_view packed : {".gz", ".zst"}) {
-    if (name.ends_with(packed)) name.remove_suffix(packed.size());
-  }
-  return name.ends_with(".jsonl") || name.ends_with(".json");
-}
-
 Status InputOpener::open(const std::string& word) {
   if (word == "-") {
     if (std::exchange(has_standard_input_, true)) {
@@ -123,6 +114,14 @@ Status InputOpener::open_files(const std::string& directory) {
 }
 
 }  // namespace
+
+bool has_event_ending(std::string_view name) {
+  if (name.starts_with('.')) return false;
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
+  }
+  return name.ends_with(".jsonl") || name.ends_with(".json");
+}
 
 Error without_writers(const std::string& directory) {
   return {ErrorCode::kInvalidInput, "is not an evidence directory: no writer has a folder in it",

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -24,6 +25,9 @@ namespace remit::cli {
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
                                       trace::Form form,
                                       const std::optional<evidence::Head>& head = std::nullopt);
+
+/// Whether a file of this name is read where it stands in a directory of events (REQ-IN-003).
+bool has_event_ending(std::string_view name);
 
 /// What `--input-format` says.
 trace::Form form_of(const Arguments& arguments);

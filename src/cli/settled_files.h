@@ -30,6 +30,9 @@ class SettledFiles final : public FileSystem {
     return files_.list(path);
   }
   Status sync_directory(const std::string& path) override { return files_.sync_directory(path); }
+  Status sync_file_system(const std::string& path) override {
+    return files_.sync_file_system(path);
+  }
   Status rename(const std::string& from, const std::string& to) override {
     return files_.rename(from, to);
   }

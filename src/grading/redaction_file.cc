@@ -6,15 +6,12 @@
 #include "base/limits.h"
 
 namespace remit::grading {
-namespace {
 
-std::string beside(const std::string& contract_path, const std::string& path) {
+std::string canaries_path(const std::string& contract_path, const std::string& canaries) {
   const std::size_t slash = contract_path.rfind('/');
-  if (path.starts_with('/') || slash == std::string::npos) return path;
-  return contract_path.substr(0, slash + 1) + path;
+  if (canaries.starts_with('/') || slash == std::string::npos) return canaries;
+  return contract_path.substr(0, slash + 1) + canaries;
 }
-
-}  // namespace
 
 RedactionLoad load_redaction(FileSystem& files, const std::optional<std::string>& canaries,
                              std::vector<std::string> forbid_fields,
@@ -24,7 +21,7 @@ RedactionLoad load_redaction(FileSystem& files, const std::optional<std::string>
   redaction::CanaryParse parsed;
   std::string path = contract_path;
   if (canaries) {
-    path = beside(contract_path, *canaries);
+    path = canaries_path(contract_path, *canaries);
     const Result<std::string> text = files.read(path, kMaxConfigBytes);
     if (!text) {
       out.errors.push_back(text.error());

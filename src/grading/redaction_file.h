@@ -17,6 +17,9 @@ struct RedactionLoad {
   std::vector<Error> errors;
 };
 
+/// The path of the file of canaries that the contract `contract_path` calls `canaries`.
+std::string canaries_path(const std::string& contract_path, const std::string& canaries);
+
 /// Reads `canaries`, a path relative to the folder of the contract `contract_path`, and checks
 /// `forbid_fields`. Errors, none of which holds a canary: those of reading the file, of
 /// `parse_canaries` and of Redaction::make, with the file and line or the contract as place.

@@ -51,6 +51,7 @@ class MemoryFiles final : public remit::FileSystem {
   }
   remit::Status make_directory(const std::string& path) override { return read_only(path); }
   remit::Status sync_directory(const std::string& path) override { return read_only(path); }
+  remit::Status sync_file_system(const std::string& path) override { return read_only(path); }
   remit::Status rename(const std::string& path, const std::string&) override {
     return read_only(path);
   }

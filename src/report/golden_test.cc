@@ -55,6 +55,7 @@ class DirectoryFiles final : public FileSystem {
   Status make_directory(const std::string&) override { return refused(); }
   Result<std::vector<std::string>> list(const std::string&) override { return refused(); }
   Status sync_directory(const std::string&) override { return refused(); }
+  Status sync_file_system(const std::string&) override { return refused(); }
   Status rename(const std::string&, const std::string&) override { return refused(); }
   Status remove(const std::string&) override { return refused(); }
   Result<FileInfo> info(const std::string&) override { return refused(); }

@@ -35,24 +35,57 @@ struct Bundle {
   std::string name;  ///< of its files, without the ending; no outside text
 };
 
-std::vector<Bundle> bundles_of(const Grade& grade) {
-  std::vector<Bundle> out;
+/// What is written, and how many more there are.
+struct Bundles {
+  std::vector<Bundle> all;
+  std::size_t left_out = 0;
+};
+
+/// At most so many invocations (REQ-RP-057).
+constexpr std::size_t kMaxBundles = 10'000;
+
+bool has_failed(const InvocationGrade& one) {
+  return std::any_of(std::begin(grading::kVerdicts), std::end(grading::kVerdicts),
+                     [&](Verdict v) { return one.verdicts[v] == Value::kFailed; });
+}
+
+/// The invocations of which there is a bundle, in order: where there are too many, those that
+/// failed go before those that are undetermined.
+std::vector<const InvocationGrade*> chosen_of(const Grade& grade, std::size_t& left_out) {
+  std::vector<const InvocationGrade*> out;
   for (const InvocationGrade& one : grade.invocations) {
     const bool is_wanted =
         std::any_of(std::begin(grading::kVerdicts), std::end(grading::kVerdicts), [&](Verdict v) {
           return one.verdicts[v] == Value::kFailed || one.verdicts[v] == Value::kUndetermined;
         });
-    if (!is_wanted || one.findings.empty()) continue;
-    Bundle& bundle = out.emplace_back();
-    bundle.of = &one;
+    if (is_wanted && !one.findings.empty()) out.push_back(&one);
+  }
+  const auto failed = static_cast<std::size_t>(std::count_if(
+      out.begin(), out.end(), [](const InvocationGrade* one) { return has_failed(*one); }));
+  std::size_t room_of_failed = std::min(failed, kMaxBundles);
+  std::size_t room_of_others = kMaxBundles - room_of_failed;
+  const std::size_t before = out.size();
+  std::erase_if(out, [&](const InvocationGrade* one) {
+    std::size_t& room = has_failed(*one) ? room_of_failed : room_of_others;
+    return room == 0 || room-- == 0;
+  });
+  left_out = before - out.size();
+  return out;
+}
+
+Bundles bundles_of(const Grade& grade) {
+  Bundles out;
+  for (const InvocationGrade* one : chosen_of(grade, out.left_out)) {
+    Bundle& bundle = out.all.emplace_back();
+    bundle.of = one;
     for (const bool is_consequence : {false, true}) {  // what came first stands first
-      for (const std::size_t index : one.findings) {
+      for (const std::size_t index : one->findings) {
         const Finding& finding = grade.findings[index];
         if (finding.consequence == is_consequence) bundle.findings.push_back(&finding);
       }
     }
-    bundle.name =
-        fmt::format("{:06}-{}", out.size(), grading::code_info(bundle.findings.front()->code).name);
+    bundle.name = fmt::format("{:06}-{}", out.all.size(),
+                              grading::code_info(bundle.findings.front()->code).name);
   }
   return out;
 }
@@ -320,7 +353,7 @@ std::vector<const Finding*> others_of(const Grade& grade) {
   return out;
 }
 
-std::string index_document(const Grade& grade, const std::vector<Bundle>& bundles) {
+std::string index_document(const Grade& grade, const Bundles& bundles) {
   std::string text;
   JsonWriter out(text);
   out.open('{');
@@ -330,7 +363,7 @@ std::string index_document(const Grade& grade, const std::vector<Bundle>& bundle
   write_manifest(grade, out);
   out.break_line();
   out.open_member("bundles", '[');
-  for (const Bundle& one : bundles) {
+  for (const Bundle& one : bundles.all) {
     out.item_on_line("  ");
     out.open('{');
     out.member("invocation_id", one.of->invocation_id);
@@ -341,6 +374,8 @@ std::string index_document(const Grade& grade, const std::vector<Bundle>& bundle
     out.close('}');
   }
   out.close(']');
+  out.break_line();
+  out.plain_member("bundles_left_out", bundles.left_out);
   out.break_line();
   out.open_member("other_findings", '[');
   for (const Finding* finding : others_of(grade)) {
@@ -353,16 +388,15 @@ std::string index_document(const Grade& grade, const std::vector<Bundle>& bundle
   return text;
 }
 
-std::string index_page(const Grade& grade, const std::vector<Bundle>& bundles,
-                       std::string_view version) {
+std::string index_page(const Grade& grade, const Bundles& bundles, std::string_view version) {
   std::string out;
   open_page("Handoff", false, out);
   out += fmt::format(
       "<h1>Handoff: {}</h1>\n<table><thead><tr><th scope=\"col\">owner</th>"
       "<th scope=\"col\">first contradicted fact</th><th scope=\"col\">invocation"
       "</th></tr></thead>\n<tbody>\n",
-      counted(bundles.size(), "invocation", "invocations"));
-  for (const Bundle& one : bundles) {
+      counted(bundles.all.size(), "invocation", "invocations"));
+  for (const Bundle& one : bundles.all) {
     out += fmt::format(
         "<tr><td>{}</td><td>{} <code>{}</code></td><td><a href=\"{}.html\">{}</a>"
         "</td></tr>\n",
@@ -371,6 +405,10 @@ std::string index_page(const Grade& grade, const std::vector<Bundle>& bundles,
         html_text(one.of->invocation_id, 200));
   }
   out += "</tbody></table>\n";
+  if (bundles.left_out > 0) {
+    out += fmt::format("<p>and {}, left out</p>\n",
+                       counted(bundles.left_out, "more invocation", "more invocations"));
+  }
   const std::vector<const Finding*> others = others_of(grade);
   if (!others.empty()) out += "<h2>Findings of no recorded invocation</h2>\n";
   for (const Finding* finding : others) write_finding_html(grade, *finding, out);
@@ -383,24 +421,63 @@ std::string index_page(const Grade& grade, const std::vector<Bundle>& bundles,
   return out;
 }
 
-Status write_new_file(FileSystem& files, const std::string& path, std::string_view text) {
-  REMIT_TRY_ASSIGN(const std::unique_ptr<AppendFile> file,
-                   files.open_append(path, OpenMode::kMustCreate));
-  REMIT_TRY(file->append(std::as_bytes(std::span{text.data(), text.size()})));
-  return file->sync();
-}
+/// A directory filled beside its place. It makes every name in it and removes those alone.
+class DirectoryBeside {
+ public:
+  DirectoryBeside(FileSystem& files, Random& random, const std::string& place)
+      : files_(files), path_(name_beside(place, random)) {}
+  ~DirectoryBeside() {
+    if (!is_ours_) return;
+    for (const std::string& file : made_) (void)files_.remove(file);
+    (void)files_.remove(path_);
+  }
+  DirectoryBeside(const DirectoryBeside&) = delete;
+  DirectoryBeside& operator=(const DirectoryBeside&) = delete;
 
-/// What an interrupted run left, of files alone.
-Status clear_directory(FileSystem& files, const std::string& directory) {
-  REMIT_TRY_ASSIGN(const std::vector<std::string> names, files.list(directory));
-  for (const std::string& name : names) REMIT_TRY(files.remove(directory + "/" + name));
-  return {};
+  Status make() {
+    REMIT_TRY(files_.make_directory(path_));
+    is_ours_ = true;
+    return {};
+  }
+
+  Status write(const std::string& name, std::string_view text) {
+    std::string path = path_ + "/" + name;
+    REMIT_TRY_ASSIGN(const std::unique_ptr<AppendFile> file,
+                     files_.open_append(path, OpenMode::kMustCreate));
+    made_.push_back(std::move(path));
+    return file->append(std::as_bytes(std::span{text.data(), text.size()}));
+  }
+
+  /// Makes everything durable at once: a sync of each file would take most of the time.
+  Status put_in_place(const std::string& place) {
+    REMIT_TRY(files_.sync_file_system(path_));
+    REMIT_TRY(files_.rename(path_, place));
+    is_ours_ = false;
+    return {};
+  }
+
+ private:
+  FileSystem& files_;
+  std::string path_;
+  bool is_ours_ = false;  // made, and not yet in place
+  std::vector<std::string> made_;
+};
+
+Status fill(DirectoryBeside& out, const Grade& grade, std::string_view version) {
+  REMIT_TRY(out.make());
+  const Bundles bundles = bundles_of(grade);
+  for (const Bundle& one : bundles.all) {
+    REMIT_TRY(out.write(one.name + ".json", document_of(grade, one)));
+    REMIT_TRY(out.write(one.name + ".html", page_of(grade, one, version)));
+  }
+  REMIT_TRY(out.write("index.json", index_document(grade, bundles)));
+  return out.write("index.html", index_page(grade, bundles, version));
 }
 
 }  // namespace
 
-Status write_handoff(FileSystem& files, const std::string& directory, const Grade& grade,
-                     std::string_view version) {
+Status write_handoff(FileSystem& files, Random& random, const std::string& directory,
+                     const Grade& grade, std::string_view version) {
   const Result<FileInfo> found = files.info(directory);
   if (found && found->kind != FileInfo::Kind::kDirectory) {
     return Error{ErrorCode::kAlreadyExists, "is there and is not a directory", directory};
@@ -413,21 +490,12 @@ Status write_handoff(FileSystem& files, const std::string& directory, const Grad
   }
   std::string place = directory;
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
-  const std::string beside = place + ".new";
-  REMIT_TRY(files.make_directory(beside));
-  REMIT_TRY(clear_directory(files, beside));
-  const std::vector<Bundle> bundles = bundles_of(grade);
-  for (const Bundle& one : bundles) {
-    const std::string path = beside + "/" + one.name;
-    REMIT_TRY(write_new_file(files, path + ".json", document_of(grade, one)));
-    REMIT_TRY(write_new_file(files, path + ".html", page_of(grade, one, version)));
-  }
-  REMIT_TRY(write_new_file(files, beside + "/index.json", index_document(grade, bundles)));
-  REMIT_TRY(write_new_file(files, beside + "/index.html", index_page(grade, bundles, version)));
-  REMIT_TRY(files.sync_directory(beside));
-  REMIT_TRY(files.rename(beside, place));
-  const std::size_t slash = place.rfind('/');
-  return files.sync_directory(slash == std::string::npos ? "." : place.substr(0, slash + 1));
+  DirectoryBeside beside(files, random, place);
+  Status placed = fill(beside, grade, version);
+  if (placed) placed = beside.put_in_place(place);
+  // The name beside tells people nothing.
+  if (!placed) return Error{placed.error().code, placed.error().message, directory};
+  return files.sync_directory(directory_of(place));
 }
 
 }  // namespace remit::report

@@ -132,6 +132,14 @@ class FaultyFileSystem final : public FileSystem {
     return {};
   }
 
+  Status sync_file_system(const std::string& path) override {
+    const MutexLock lock(mutex_);
+    REMIT_TRY(step(path));
+    REMIT_TRY(directory(path));
+    make_durable(*root_);
+    return {};
+  }
+
   Status rename(const std::string& from, const std::string& to) override {
     const MutexLock lock(mutex_);
     REMIT_TRY(step(from));
@@ -149,8 +157,11 @@ class FaultyFileSystem final : public FileSystem {
   Status remove(const std::string& path) override {
     const MutexLock lock(mutex_);
     REMIT_TRY(step(path));
-    REMIT_TRY(file(path));
     REMIT_TRY_ASSIGN(const Place place, find(path));
+    if (!place.node) return Error{ErrorCode::kNotFound, "no such file", path};
+    if (!place.node->children.empty()) {
+      return Error{ErrorCode::kAlreadyExists, "directory not empty", path};
+    }
     place.parent->children.erase(place.name);
     return {};
   }
@@ -352,6 +363,11 @@ class FaultyFileSystem final : public FileSystem {
     return node;
   }
 
+  static void make_durable(Node& node) {
+    node.durable = node.now;
+    for (const auto& [name, child] : node.children) make_durable(*child);
+    node.durable_children = node.children;
+  }
   static NodePtr survivor(const Node& node, Loss loss) {
     auto out = std::make_shared<Node>();
     out->is_directory = node.is_directory;
