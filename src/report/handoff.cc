@@ -52,25 +52,27 @@ bool has_failed(const InvocationGrade& one) {
 /// The invocations of which there is a bundle, in order: where there are too many, those that
 /// failed go before those that are undetermined.
 std::vector<const InvocationGrade*> chosen_of(const Grade& grade, std::size_t& left_out) {
-  std::vector<const InvocationGrade*> out;
+  std::vector<const InvocationGrade*> wanted;
   for (const InvocationGrade& one : grade.invocations) {
     const bool is_wanted =
         std::any_of(std::begin(grading::kVerdicts), std::end(grading::kVerdicts), [&](Verdict v) {
           return one.verdicts[v] == Value::kFailed || one.verdicts[v] == Value::kUndetermined;
         });
-    if (is_wanted && !one.findings.empty()) out.push_back(&one);
+    if (is_wanted && !one.findings.empty()) wanted.push_back(&one);
   }
   const auto failed = static_cast<std::size_t>(std::count_if(
-      out.begin(), out.end(), [](const InvocationGrade* one) { return has_failed(*one); }));
+      wanted.begin(), wanted.end(), [](const InvocationGrade* one) { return has_failed(*one); }));
   std::size_t room_of_failed = std::min(failed, kMaxBundles);
   std::size_t room_of_others = kMaxBundles - room_of_failed;
-  const std::size_t before = out.size();
-  std::erase_if(out, [&](const InvocationGrade* one) {
+  std::vector<const InvocationGrade*> chosen;
+  for (const InvocationGrade* one : wanted) {
     std::size_t& room = has_failed(*one) ? room_of_failed : room_of_others;
-    return room == 0 || room-- == 0;
-  });
-  left_out = before - out.size();
-  return out;
+    if (room == 0) continue;
+    --room;
+    chosen.push_back(one);
+  }
+  left_out = wanted.size() - chosen.size();
+  return chosen;
 }
 
 Bundles bundles_of(const Grade& grade) {
