@@ -18,9 +18,15 @@ using event::Field;
 
 namespace {
 
+/// Values that a comment names of a fact that the trace contradicts itself on.
+constexpr std::size_t kToldValues = 4;
+/// Observations of one call up to which looking at each is no work.
+constexpr std::size_t kFewObservations = 32;
+
+// Beyond those that are told, one more is enough to know that there are more.
 void note(std::vector<std::string>& fact, std::string_view value) {
-  if (value.empty() || std::find(fact.begin(), fact.end(), value) != fact.end()) return;
-  fact.emplace_back(value);
+  if (value.empty() || fact.size() > kToldValues) return;
+  if (std::find(fact.begin(), fact.end(), value) == fact.end()) fact.emplace_back(value);
 }
 
 // What is recorded before and after differs where the request comes late: requests count first.
@@ -33,7 +39,8 @@ void note_first(std::vector<std::string>& fact, std::string_view value, bool is_
 
 Status CaseDraft::add(const Event& event) {
   if (event.kind == EventKind::kPolicyPublished) {
-    note(published_, event.text(Field::kPolicyVersion));
+    const std::string version(event.text(Field::kPolicyVersion));
+    if (!version.empty() && is_published_.insert(version).second) published_.push_back(version);
   } else if (event.kind == EventKind::kRunStarted) {
     const std::string_view run = event.text(Field::kRunId);
     if (!selection_.run_id || run.empty() || run == *selection_.run_id) {
@@ -95,13 +102,15 @@ void CaseDraft::observe(Call& call, Section section, std::string_view name,
                         std::string_view attribute, std::string_view value) {
   if (name.empty()) return;
   if (value.empty()) attribute = {};
-  const bool is_known =
-      std::any_of(call.observations.begin(), call.observations.end(), [&](const Observation& one) {
-        return one.section == section && one.name == name && one.attribute == attribute &&
-               one.value == value;
-      });
-  if (is_known) return;
-  call.observations.push_back({section, std::string(name), attribute, std::string(value)});
+  Observation one{section, std::string(name), attribute, std::string(value)};
+  std::vector<Observation>& all = call.observations;
+  if (all.size() < kFewObservations) {
+    if (std::find(all.begin(), all.end(), one) != all.end()) return;
+  } else {
+    if (call.sorted.empty()) call.sorted.insert(all.begin(), all.end());
+    if (!call.sorted.insert(one).second) return;
+  }
+  all.push_back(std::move(one));
 }
 
 bool CaseDraft::is_selected(const Call& call) const {
@@ -136,9 +145,8 @@ std::vector<CaseDraft::Thing> CaseDraft::things(const std::vector<const Call*>& 
     if (found != index.end()) in_order.push_back(std::move(out[found->second]));
   }
   for (Thing& thing : out) {
-    const bool is_published =
-        std::find(published_.begin(), published_.end(), thing.name) != published_.end();
-    if (!thing.name.empty() && !is_published) in_order.push_back(std::move(thing));
+    const bool is_told = thing.name.empty() || is_published_.contains(thing.name);
+    if (!is_told) in_order.push_back(std::move(thing));
   }
   return in_order;
 }
@@ -159,11 +167,11 @@ class CaseDraft::Text {
     if (values.size() == 1) key(indent, name, values.front());
     if (values.size() < 2) return;
     std::string said;
-    for (std::size_t i = 0; i < values.size() && i < 4; ++i) {
+    for (std::size_t i = 0; i < values.size() && i < kToldValues; ++i) {
       said += fmt::format("{}{}", i == 0 ? "" : ", ", quoted(values[i]));
     }
     blank(indent, name,
-          fmt::format("the trace says {}{}", said, values.size() > 4 ? " and more" : ""));
+          fmt::format("the trace says {}{}", said, values.size() > kToldValues ? " and more" : ""));
   }
   void section(std::string_view name, std::string_view key_name, std::string_view required,
                const std::vector<Thing>& things) {
@@ -187,6 +195,7 @@ class CaseDraft::Text {
 Result<std::string> CaseDraft::text() const {
   std::vector<const Call*> calls;
   std::vector<std::pair<std::string, std::vector<const Call*>>> cases;
+  std::unordered_map<std::string, std::size_t> case_index;
   Fact environment = environment_;
   for (const Call& call : calls_) {
     if (!is_selected(call)) continue;
@@ -196,13 +205,9 @@ Result<std::string> CaseDraft::text() const {
                            : selection_.run_id        ? *selection_.run_id
                            : selection_.invocation_id ? "invocation-" + *selection_.invocation_id
                                                       : "trace";
-    auto of_case = std::find_if(cases.begin(), cases.end(),
-                                [&](const auto& each) { return each.first == id; });
-    if (of_case == cases.end()) {
-      cases.emplace_back(id, std::vector<const Call*>{});
-      of_case = std::prev(cases.end());
-    }
-    of_case->second.push_back(&call);
+    const auto [of_case, is_new] = case_index.try_emplace(id, cases.size());
+    if (is_new) cases.emplace_back(id, std::vector<const Call*>{});
+    cases[of_case->second].second.push_back(&call);
   }
   if (calls.empty()) return Error{ErrorCode::kNotFound, "no invocation is recorded that fits"};
 

@@ -6,11 +6,14 @@
 //     REMIT_TRY_ASSIGN(std::string yaml, draft.text());
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -38,7 +41,7 @@ class CaseDraft {
   [[nodiscard]] Result<std::string> text() const;
 
  private:
-  /// The different values that were recorded of one fact, in the order of the first of each.
+  /// The first different values that were recorded of one fact, in the order of the first of each.
   using Fact = std::vector<std::string>;
   enum class Section : std::uint8_t { kPolicy, kPrincipal, kResource, kApproval };
   /// One attribute of one thing, as one event says it.
@@ -47,12 +50,15 @@ class CaseDraft {
     std::string name;            ///< of the policy, principal, resource or approval
     std::string_view attribute;  ///< its key in a manifest; empty where only the name was recorded
     std::string value;
+
+    friend auto operator<=>(const Observation&, const Observation&) = default;
   };
   struct Call {
     std::string id;
     Fact run_id, case_id, tool, route;  ///< the first counts, and requests before all others
     Fact environment, principal, resource;
-    std::vector<Observation> observations;
+    std::vector<Observation> observations;  ///< in the order of the first of each
+    std::set<Observation> sorted;           ///< the same, where they are many
     bool has_request = false;
   };
   /// A thing with what was recorded of its attributes.
@@ -74,7 +80,8 @@ class CaseDraft {
   std::vector<Call> calls_;  ///< in the order of their first events
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<std::string> published_;  ///< versions, in order
-  Fact environment_;                    ///< of `run.started`, of the selected run where one is
+  std::unordered_set<std::string> is_published_;
+  Fact environment_;  ///< of `run.started`, of the selected run where one is
 };
 
 }  // namespace remit::grading

@@ -131,6 +131,31 @@ TEST(CaseDraft, SelectsByInvocationAndByRun) {
             ErrorCode::kNotFound);
 }
 
+TEST(CaseDraft, TellsManyThingsOfOneCallOnceEach) {  // REQ-MF-032, REQ-MF-033
+  std::vector<Told> events;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 20'000; ++i) {
+      const std::string n = std::to_string(i);
+      events.push_back({EventKind::kAuthorizationDecision,
+                        {{Field::kInvocationId, "i1"},
+                         {Field::kPrincipalRef, "p" + n},
+                         {Field::kApprovalId, "a" + n},
+                         {Field::kApprovalState, "active"},
+                         {Field::kPolicyVersion, "v" + n}}});
+    }
+  }
+  const std::string text = draft_of(events).value();
+  const auto times = [&](const std::string& words) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(times("state: active\n"), 20'000U);
+  EXPECT_EQ(times("- version: "), 20'000U);
+  EXPECT_EQ(times(R"(# the trace says "p0", "p1", "p2", "p3" and more)"), 1U)
+      << text.substr(0, 900);
+}
+
 TEST(CaseDraft, KeepsABoundedNumberOfCalls) {
   CaseDraft draft({});
   Event event;

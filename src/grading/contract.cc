@@ -2,6 +2,8 @@
 #include "grading/contract.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace remit::grading {
 namespace {
@@ -12,16 +14,6 @@ bool is_prefix(std::string_view pattern) {
 
 std::string_view prefix_of(std::string_view pattern) {
   return pattern.substr(0, pattern.size() - 1);
-}
-
-bool matches(std::string_view pattern, std::string_view name) {
-  return is_prefix(pattern) ? name.starts_with(prefix_of(pattern)) : name == pattern;
-}
-
-// Whether every name that `narrow` stands for is one that `wide` stands for.
-bool covers(std::string_view wide, std::string_view narrow) {
-  if (!is_prefix(narrow)) return matches(wide, narrow);
-  return is_prefix(wide) && prefix_of(narrow).starts_with(prefix_of(wide));
 }
 
 template <class T>
@@ -67,20 +59,44 @@ bool Changes::are_covered_by(const Changes& later) const {
          covered(reasons, later.reasons) && covered(expects_shadow, later.expects_shadow);
 }
 
+Names::Names(std::vector<std::string> patterns) {
+  std::vector<std::string> prefixes;
+  for (const std::string& pattern : patterns) {
+    if (is_prefix(pattern)) {
+      prefixes.emplace_back(prefix_of(pattern));
+    } else {
+      whole_.push_back(pattern);
+    }
+  }
+  std::sort(whole_.begin(), whole_.end());
+  std::sort(prefixes.begin(), prefixes.end());
+  for (std::string& prefix : prefixes) {  // a shorter one stands before those that it begins
+    if (!has_prefix_of(prefix)) prefixes_.push_back(std::move(prefix));
+  }
+  patterns_ = std::move(patterns);
+}
+
+// Whatever stands between a prefix and a text in their order begins with that prefix too: so it can
+// only be the last that does not stand behind the text.
+bool Names::has_prefix_of(std::string_view text) const {
+  const auto behind = std::upper_bound(prefixes_.begin(), prefixes_.end(), text);
+  return behind != prefixes_.begin() && text.starts_with(*std::prev(behind));
+}
+
 bool Names::contain(std::string_view name) const {
-  if (!patterns) return true;
+  if (!patterns_) return true;
   if (name.empty()) return false;
-  return std::any_of(patterns->begin(), patterns->end(),
-                     [&](const std::string& pattern) { return matches(pattern, name); });
+  return std::binary_search(whole_.begin(), whole_.end(), name) || has_prefix_of(name);
 }
 
 bool Names::cover(const Names& other) const {
-  if (!patterns) return true;
-  if (!other.patterns) return false;
-  return std::all_of(other.patterns->begin(), other.patterns->end(), [&](const auto& narrow) {
-    return std::any_of(patterns->begin(), patterns->end(),
-                       [&](const std::string& wide) { return covers(wide, narrow); });
-  });
+  if (!patterns_) return true;
+  if (!other.patterns_) return false;
+  return std::ranges::all_of(other.prefixes_,
+                             [&](const auto& prefix) { return has_prefix_of(prefix); }) &&
+         std::ranges::all_of(other.whole_, [&](const auto& name) {
+           return std::binary_search(whole_.begin(), whole_.end(), name) || has_prefix_of(name);
+         });
 }
 
 Requirements Contract::requirements(std::string_view tool, std::string_view route) const {

@@ -85,12 +85,25 @@ struct Changes {
 
 /// Names, of which one that ends with `*` stands for all that begin so. Nothing means every
 /// invocation, whether or not it records a name.
-struct Names {
-  std::optional<std::vector<std::string>> patterns;
+class Names {
+ public:
+  Names() = default;
+  explicit Names(std::vector<std::string> patterns);
 
+  /// In the order of the file.
+  [[nodiscard]] const std::optional<std::vector<std::string>>& patterns() const {
+    return patterns_;
+  }
   /// `name` is empty where the invocation records none.
   [[nodiscard]] bool contain(std::string_view name) const;
   [[nodiscard]] bool cover(const Names& other) const;
+
+ private:
+  [[nodiscard]] bool has_prefix_of(std::string_view text) const;
+
+  std::optional<std::vector<std::string>> patterns_;
+  std::vector<std::string> whole_;     ///< names without `*`, sorted
+  std::vector<std::string> prefixes_;  ///< what stands before `*`, sorted; none begins another
 };
 
 struct Rule {
@@ -101,6 +114,10 @@ struct Rule {
     return tools.contain(tool) && routes.contain(route);
   }
 };
+
+/// Names of tools and routes that the rules of one contract may list together: each is compared
+/// with those of every later rule.
+inline constexpr std::size_t kMaxContractNames = 20'000;
 
 /// What the redaction scan looks for (REQ-CT-040).
 struct Redaction {

@@ -58,7 +58,14 @@ class ContractReader {
                      ErrorCode::kLimitExceeded);
     } else {
       for (const yaml::Node& node : rules) contract.rules.push_back(rule(node, contract));
-      check_effects(contract, rules);
+      if (names_ > kMaxContractNames) {
+        reader.problem("rules",
+                       "the rules of a contract may name at most " +
+                           std::to_string(kMaxContractNames) + " tools and routes",
+                       ErrorCode::kLimitExceeded);
+      } else {
+        check_effects(contract, rules);
+      }
     }
     if (const yaml::Node* node = reader.optional_node("redaction"); node != nullptr) {
       contract.redaction = redaction(*node);
@@ -76,8 +83,8 @@ class ContractReader {
       if (rule.changes == Changes{}) continue;  // told already
       for (std::size_t k = i + 1; k < contract.rules.size(); ++k) {
         const Rule& later = contract.rules[k];
-        if (!later.tools.cover(rule.tools) || !later.routes.cover(rule.routes)) continue;
         if (!rule.changes.are_covered_by(later.changes)) continue;
+        if (!later.tools.cover(rule.tools) || !later.routes.cover(rule.routes)) continue;
         problems_.add(nodes[i], "this rule never has effect: the one at line " +
                                     std::to_string(nodes[k].place().line) +
                                     " is for all its invocations and sets all that it sets");
@@ -177,10 +184,9 @@ class ContractReader {
   }
 
   Names patterns(yaml::ObjectReader& reader, const char* key) {
-    Names out;
     const yaml::Node* node = reader.optional_node(key);
-    if (node == nullptr) return out;
-    out.patterns = reader.optional_strings(key);
+    if (node == nullptr) return {};
+    std::vector<std::string> names = reader.optional_strings(key);
     if (node->kind() == yaml::Node::Kind::kList && node->items().empty()) {
       problems_.add(*node, "'" + std::string(key) + "' names nothing");
     }
@@ -190,7 +196,8 @@ class ContractReader {
       problems_.add(item, "'*' stands for the rest of a name, at its end; it cannot stand in " +
                               quoted(*text));
     }
-    return out;
+    names_ += names.size();
+    return Names(std::move(names));
   }
 
   // The bounds that an open map says; its other keys are the caller's.
@@ -334,6 +341,7 @@ class ContractReader {
   }
 
   yaml::Problems& problems_;
+  std::size_t names_ = 0;  ///< of tools and routes, in all rules
 };
 
 }  // namespace

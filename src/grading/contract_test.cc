@@ -222,6 +222,33 @@ TEST(Contract, RefusesOtherFormatsAndTooManyRules) {
   EXPECT_EQ(parsed.errors.front().code, ErrorCode::kLimitExceeded);
 }
 
+TEST(Contract, BoundsTheNamesOfAllItsRules) {  // REQ-CT-033
+  const auto with_names = [](std::size_t number) {
+    std::string rules = "rules:\n  - {shadow: true, match: {tool: [";
+    for (std::size_t i = 0; i < number; ++i) rules += "t" + std::to_string(i) + ", ";
+    return parse_contract(with_head(rules + "t]}}\n"), "c").errors;
+  };
+  EXPECT_TRUE(with_names(kMaxContractNames - 1).empty());
+  ASSERT_EQ(with_names(kMaxContractNames).size(), 1U);
+  EXPECT_EQ(with_names(kMaxContractNames).front().code, ErrorCode::kLimitExceeded);
+}
+
+TEST(Names, ContainAndCoverAsEachPatternSays) {  // REQ-CT-013, REQ-CT-031
+  const Names names({"b", "a*", "aa.b*", "c.*", "cc", "c.d*"});
+  for (const char* name : {"a", "aa", "aa.b", "ab", "b", "c.", "c.e", "c.d", "cc"}) {
+    EXPECT_TRUE(names.contain(name)) << name;
+  }
+  for (const char* name : {"", "ba", "c", "ccc", "A", "c-"})
+    EXPECT_FALSE(names.contain(name)) << name;
+  EXPECT_TRUE(names.cover(Names({"aa*", "c.x", "b", "c.d.*"})));
+  EXPECT_FALSE(names.cover(Names({"b*"})));
+  EXPECT_FALSE(names.cover(Names({"a", "c"})));
+  EXPECT_FALSE(names.cover(Names{}));
+  EXPECT_TRUE(Names{}.cover(names));
+  EXPECT_TRUE(Names({"*"}).cover(names));
+  EXPECT_FALSE(names.cover(Names({"*"})));
+}
+
 TEST(Contract, KeepsRulesThatALaterOneLeavesSomethingOf) {  // REQ-CT-031
   for (const char* rules :
        {"rules: [{match: {tool: ['a*']}, shadow: true}, {match: {tool: [ab]}, shadow: false}]\n",

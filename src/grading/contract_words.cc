@@ -19,15 +19,15 @@ void append(std::string& list, std::string_view separator, std::string_view item
 
 std::string names_text(std::string_view one, std::string_view many, const Names& names) {
   std::string list;
-  for (const std::string& name : *names.patterns) append(list, ", ", quoted(name));
-  return std::string(names.patterns->size() == 1 ? one : many).append(" ").append(list);
+  for (const std::string& name : *names.patterns()) append(list, ", ", quoted(name));
+  return std::string(names.patterns()->size() == 1 ? one : many).append(" ").append(list);
 }
 
 std::string heading_of(const Rule& rule) {
-  if (!rule.tools.patterns && !rule.routes.patterns) return "for every invocation as well";
+  if (!rule.tools.patterns() && !rule.routes.patterns()) return "for every invocation as well";
   std::string out = "for";
-  if (rule.tools.patterns) out += " " + names_text("the tool", "the tools", rule.tools);
-  if (rule.routes.patterns) out += " by " + names_text("the route", "the routes", rule.routes);
+  if (rule.tools.patterns()) out += " " + names_text("the tool", "the tools", rule.tools);
+  if (rule.routes.patterns()) out += " by " + names_text("the route", "the routes", rule.routes);
   return out;
 }
 
