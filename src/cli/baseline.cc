@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/grade_request.h"
+#include "grading/sightings.h"
 
 namespace remit::cli {
 namespace {
@@ -55,7 +56,11 @@ int run_baseline_check(const Arguments& arguments, World& world) {
 int run_baseline_shrink(const Arguments& arguments, World& world) {
   const GradeRequestParse parsed = read_grade_request(arguments, world);
   if (!parsed.request) return refuse(world, parsed.errors);
-  const std::string& file = parsed.request->baseline->file;
+  const std::string& file = parsed.request->criteria.known->baseline.file;
+  const redaction::Redaction* const redaction = parsed.request->criteria.redaction.get();
+  const auto openly = [&](const Error& error) {
+    return grading::without_canaries(error, redaction);
+  };
   const Result<grading::Grade> grade =
       grade_inputs(world, arguments.positionals(), *parsed.request);
   if (!grade) {
@@ -69,13 +74,13 @@ int run_baseline_shrink(const Arguments& arguments, World& world) {
     return kExitUndetermined;
   }
   const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
-  if (!text) return refuse(world, {text.error()});
+  if (!text) return refuse(world, {openly(text.error())});
   const std::vector<std::uint64_t> counts = grading::needed_counts(*grade->baseline);
   const Result<std::string> smaller = grading::shrink(*text, file, counts);
-  if (!smaller) return refuse(world, {smaller.error()});
+  if (!smaller) return refuse(world, {openly(smaller.error())});
   if (*smaller == *text) return print(world, "nothing to remove\n", kExitOk);
   if (const Status written = world.files.replace(file, *smaller); !written) {
-    complain(world, written.error());
+    complain(world, openly(written.error()));
     return kExitInternal;
   }
   std::string out;
@@ -87,7 +92,8 @@ int run_baseline_shrink(const Arguments& arguments, World& world) {
       out += fmt::format("{}: {} instead of {}\n", listed(entry), counts[i], entry.count);
     }
   }
-  return print(world, fmt::format("{} is smaller now\n{}", quoted(file), out), kExitOk);
+  return print(world, fmt::format("{} is smaller now\n{}", quoted(grade->baseline->file), out),
+               kExitOk);
 }
 
 int run_baseline_suggest(const Arguments& arguments, World& world) {

@@ -89,7 +89,7 @@ std::vector<Error> read_rest(const Arguments& arguments, World& world, GradeRequ
   const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
   if (!text) return {text.error()};
   grading::BaselineParse parsed = grading::parse_baseline(*text, file);
-  request.baseline = std::move(parsed.baseline);
+  if (parsed.baseline) request.criteria.known = {std::move(*parsed.baseline), 0};
   return parsed.errors;
 }
 
@@ -98,13 +98,9 @@ Result<grading::Grade> grade_openly(World& world, const std::vector<std::string>
                                     const GradeRequest& request) {
   REMIT_TRY_ASSIGN(grading::Evidence opened,
                    open_inputs(world, inputs, request.form, request.head));
-  REMIT_TRY_ASSIGN(grading::Grade grade,
-                   grading::grade(world.files, std::move(opened), request.criteria));
-  if (!request.baseline) return grade;
-  grade =
-      grading::apply(*request.baseline, grading::day_of(world.clock.wall_now()), std::move(grade));
-  REMIT_TRY(grading::mask(grade, request.criteria.redaction.get()));
-  return grade;
+  grading::Criteria criteria = request.criteria;
+  if (criteria.known) criteria.known->today = grading::day_of(world.clock.wall_now());
+  return grading::grade(world.files, std::move(opened), std::move(criteria));
 }
 
 }  // namespace

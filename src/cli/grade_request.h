@@ -18,7 +18,6 @@ struct GradeRequest {
   grading::Criteria criteria;
   std::optional<evidence::Head> head;
   trace::Form form = trace::Form::kAuto;
-  std::optional<grading::Baseline> baseline;
 };
 
 /// A request, or everything that is wrong with its contract, manifest, expect file, head or

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -22,8 +24,12 @@ std::string_view unforgivable(const CodeInfo& info) {
   return {};
 }
 
-auto key_of(const KnownFinding& one) {
-  return std::tie(one.code, one.case_id, one.tool, one.route, one.invocation_id);
+using Name = std::optional<std::string_view>;
+/// What an entry says that it covers, as views of its texts.
+using Key = std::tuple<Code, Name, Name, Name, Name>;
+
+Key key_of(const KnownFinding& one) {
+  return {one.code, one.case_id, one.tool, one.route, one.invocation_id};
 }
 
 /// Reads the entries of one file.
@@ -35,13 +41,13 @@ class BaselineReader {
     std::vector<KnownFinding> known;
     yaml::ObjectReader reader(root, "the baseline", problems_);
     if (!reader.format("baseline", "remit.baseline/1")) return known;
-    for (const yaml::Node& node : reader.required_list("known")) {
-      KnownFinding one = entry(node);
-      const bool is_repeated = std::any_of(known.begin(), known.end(), [&](const auto& other) {
-        return key_of(other) == key_of(one);
-      });
-      if (is_repeated) problems_.add(node, "an entry above names the same findings");
-      known.push_back(std::move(one));
+    const std::span<const yaml::Node> nodes = reader.required_list("known");
+    known.reserve(nodes.size());  // so that keys stay valid
+    std::set<Key> keys;
+    for (const yaml::Node& node : nodes) {
+      const KnownFinding& one = known.emplace_back(entry(node));
+      const bool is_new = keys.insert(key_of(one)).second;
+      if (!is_new) problems_.add(node, "an entry above names the same findings");
     }
     reader.finish();
     return known;
@@ -83,17 +89,43 @@ class BaselineReader {
   yaml::Problems& problems_;
 };
 
-bool fits(const std::optional<std::string>& wanted, const std::optional<std::string>& recorded) {
-  return !wanted || (recorded && *recorded == *wanted);
-}
+/// Finds the entry that covers a finding. Each key is one entry's, and what an entry may leave out
+/// are four names: so there are few keys to look for, however long the baseline is.
+class EntryIndex {
+ public:
+  /// `entries` outlives this; of them only `matched` may change.
+  explicit EntryIndex(const std::vector<KnownFinding>& entries) : entries_(entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (!entries[i].is_expired) index_.emplace(key_of(entries[i]), i);
+    }
+  }
 
-bool covers(const KnownFinding& entry, const Finding& finding, const InvocationGrade* call) {
-  static const std::optional<std::string> kNothing;
-  return !entry.is_expired && entry.matched < entry.count && entry.code == finding.code &&
-         fits(entry.case_id, finding.case_id) && fits(entry.invocation_id, finding.invocation_id) &&
-         fits(entry.tool, call == nullptr ? kNothing : call->tool) &&
-         fits(entry.route, call == nullptr ? kNothing : call->route);
-}
+  /// The first that fits and is not used up (REQ-BL-005).
+  [[nodiscard]] std::optional<std::size_t> find(const Finding& finding,
+                                                const InvocationGrade* call) const {
+    const Name tool = call == nullptr ? Name{} : call->tool;
+    const Name route = call == nullptr ? Name{} : call->route;
+    std::optional<std::size_t> first;
+    for (unsigned named = 0; named < 16; ++named) {
+      const auto name = [&](unsigned bit, const Name& recorded) {
+        return (named & bit) != 0 ? recorded : Name{};
+      };
+      const auto found = index_.find({finding.code, name(1, finding.case_id), name(2, tool),
+                                      name(4, route), name(8, finding.invocation_id)});
+      if (found == index_.end() || !has_room(entries_[found->second], finding)) continue;
+      first = std::min(first.value_or(found->second), found->second);
+    }
+    return first;
+  }
+
+ private:
+  static bool has_room(const KnownFinding& entry, const Finding& finding) {
+    return entry.matched < entry.count && entry.count - entry.matched >= finding.lines;
+  }
+
+  const std::vector<KnownFinding>& entries_;
+  std::map<Key, std::size_t> index_;
+};
 
 const InvocationGrade* call_of(const Grade& grade, const std::string& id) {
   const auto found = std::lower_bound(
@@ -240,21 +272,20 @@ Grade apply(const Baseline& baseline, Day today, Grade grade) {
   use.file = baseline.file;
   use.entries = baseline.known;
   for (KnownFinding& entry : use.entries) entry.is_expired = *parse_day(entry.expires) < today;
+  const EntryIndex index(use.entries);
   for (Finding& finding : grade.findings) {
     const InvocationGrade* const call =
         finding.invocation_id ? call_of(grade, *finding.invocation_id) : nullptr;
-    const auto entry = std::find_if(use.entries.begin(), use.entries.end(),
-                                    [&](const auto& one) { return covers(one, finding, call); });
-    if (entry == use.entries.end()) continue;
-    finding.known = static_cast<std::size_t>(entry - use.entries.begin());
-    ++entry->matched;
+    finding.known = index.find(finding, call);
+    if (!finding.known) continue;
+    use.entries[*finding.known].matched += finding.lines;
     ++use.known;
   }
   for (const CaseGrade& one : grade.cases) {
     ByVerdict<Value>& values = use.cases.emplace_back();
     for (const Verdict verdict : kVerdicts) values[verdict] = beyond_of_case(grade, one, verdict);
   }
-  ByVerdict<Value> blocking = grade.blocking_values;
+  ByVerdict<std::optional<Value>> blocking = grade.blocking_values;
   for (const Verdict verdict : kVerdicts) {
     Value& value = use.verdicts[verdict];
     value = grade.verdicts[verdict].value;

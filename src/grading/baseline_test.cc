@@ -161,6 +161,55 @@ TEST(Baseline, LetsNothingElseStand) {  // REQ-BL-005, REQ-BL-006
   EXPECT_EQ(under("", before).gate, Gate::kFailed);
 }
 
+TEST(Baseline, FindsTheFirstEntryThatHasRoom) {  // REQ-BL-005
+  const Grade before = graded(kRefunds + call("i3", "refund.create", "deny", true));
+  const std::string rows = entry("code: start_after_deny, invocation: i3") +
+                           entry("code: start_after_deny, tool: refund.create, route: agent") +
+                           entry("code: start_after_deny") +
+                           entry("code: finish_after_deny, count: 2");
+  const Grade after = under(rows, before);
+  std::vector<std::uint64_t> matched;
+  for (const KnownFinding& one : after.baseline->entries) matched.push_back(one.matched);
+  EXPECT_EQ(matched, (std::vector<std::uint64_t>{1, 1, 0, 2}));
+  EXPECT_EQ(after.gate, Gate::kPassed);
+}
+
+TEST(Baseline, TakesAFindingOfManyLinesAsSoMany) {  // REQ-BL-005, REQ-GR-087
+  std::string trace = kRefunds;
+  for (std::uint64_t i = 0; i < kMalformedLinesOfSource + 5; ++i) trace += "x\n";
+  const Grade before = graded(trace);
+  const auto known_with = [&](std::uint64_t count) {
+    const Grade after =
+        under(entry("code: malformed_event, count: " + std::to_string(count)), before);
+    return after.baseline->entries.front().matched;
+  };
+  EXPECT_EQ(known_with(kMalformedLinesOfSource + 4), kMalformedLinesOfSource);
+  EXPECT_EQ(known_with(kMalformedLinesOfSource + 5), kMalformedLinesOfSource + 5);
+}
+
+TEST(Baseline, ReadsAndAppliesLongListsOnce) {  // REQ-BL-001, REQ-BL-005
+  std::string trace;
+  std::string rows;
+  for (int i = 0; i < 5'000; ++i) {
+    const std::string id = "n" + std::to_string(i);
+    trace += "{\"event\":\"executor.finish\",\"invocation_id\":\"" + id + "\"}\n";
+    rows += entry("code: unknown_outcome, invocation: " + id);
+  }
+  EXPECT_EQ(under(rows, graded(trace)).baseline->known, 5'000U);
+}
+
+TEST(Baseline, PassesNothingThatNoVerdictAskedFor) {  // REQ-GR-002, REQ-GR-005
+  const std::string rules =
+      "contract: remit.contract/1\nname: t\n"
+      "blocking: {enforcement: false, execution: false, completeness: false}\n"
+      "rules: [{match: {tool: [never.called]}, blocking: {execution: true}}]\n";
+  for (const std::string& trace : {std::string(), kRefunds}) {
+    const Grade before = graded(trace, "", rules);
+    EXPECT_EQ(before.gate, Gate::kUndetermined);
+    EXPECT_EQ(under(kBothKnown, before).gate, Gate::kUndetermined);
+  }
+}
+
 TEST(Baseline, NeverGrows) {  // REQ-BL-005: a finding more than is known blocks
   const Grade before = graded(kRefunds + call("i3", "refund.create", "deny", true));
   EXPECT_EQ(under(kBothKnown, before).gate, Gate::kFailed);

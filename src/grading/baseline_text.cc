@@ -143,8 +143,8 @@ std::string suggest_baseline(const Grade& grade) {
     if (finding.code == Code::kEvidenceAltered) continue;  // REQ-BL-004
     const auto call = finding.invocation_id ? calls.find(*finding.invocation_id) : calls.end();
     const bool has_call = call != calls.end();
-    ++counts[{finding.code, finding.case_id, has_call ? call->second->tool : Told{},
-              has_call ? call->second->route : Told{}}];
+    counts[{finding.code, finding.case_id, has_call ? call->second->tool : Told{},
+            has_call ? call->second->route : Told{}}] += finding.lines;
   }
   if (counts.empty()) return {};
   std::string out =

@@ -36,13 +36,16 @@ std::string_view gate_name(Gate gate) {
   return "undetermined";
 }
 
-Gate gate_of(const ByVerdict<Value>& values) {
-  Gate gate = Gate::kPassed;
-  for (const Value value : values.items) {
-    if (value == Value::kFailed) return Gate::kFailed;
-    if (value != Value::kPassed) gate = Gate::kUndetermined;
+Gate gate_of(const ByVerdict<std::optional<Value>>& values) {
+  bool is_asked = false;
+  bool has_passed = true;
+  for (const std::optional<Value> value : values.items) {
+    if (!value) continue;
+    if (*value == Value::kFailed) return Gate::kFailed;
+    is_asked = true;
+    has_passed = has_passed && *value == Value::kPassed;
   }
-  return gate;
+  return is_asked && has_passed ? Gate::kPassed : Gate::kUndetermined;
 }
 
 int exit_code_of(Gate gate) {

@@ -59,6 +59,8 @@ struct Finding {
   std::optional<std::string> recorded;
   std::vector<Position> events;
   std::string message;  ///< one sentence; lower case, outside text quoted and cut
+  /// Lines that it stands for: one, or all that are not told one by one (REQ-GR-087).
+  std::uint64_t lines = 1;
   /// The entry of `Grade::baseline` by which it is known: it is told and does not fail the gate.
   std::optional<std::size_t> known;
 };
@@ -150,7 +152,7 @@ struct KnownFinding {
   std::uint64_t count = 1;    ///< findings that it covers at most
   std::uint32_t line = 0;     ///< in the file
   bool is_expired = false;    ///< on the day of grading; it then covers nothing
-  std::uint64_t matched = 0;  ///< findings that it covers
+  std::uint64_t matched = 0;  ///< findings that it covers, one of many lines as that many
 };
 
 /// What a baseline made of a grade.
@@ -169,9 +171,10 @@ struct Grade {
   int exit_code = 2;  ///< 0, 1 or 2 (REQ-GR-083); 0 if advisory
   bool advisory = false;
   ByVerdict<VerdictResult> verdicts;
-  ByVerdict<bool> blocking;          ///< for some invocations at least (REQ-GR-005)
-  ByVerdict<bool> blocks_run;        ///< where no rule says otherwise, and for the run as a whole
-  ByVerdict<Value> blocking_values;  ///< of what blocks: the gate is made of these
+  ByVerdict<bool> blocking;    ///< for some invocations at least (REQ-GR-005)
+  ByVerdict<bool> blocks_run;  ///< where no rule says otherwise, and for the run as a whole
+  /// Of what blocks: the gate is made of these. Nothing for a verdict that is not asked for.
+  ByVerdict<std::optional<Value>> blocking_values;
   std::vector<InvocationGrade> invocations;  ///< by id; those with findings, or all if asked for
   std::vector<CaseGrade> cases;              ///< in the order of the manifest
   std::vector<Finding> findings;
@@ -184,8 +187,9 @@ struct Grade {
   std::vector<std::string> scope;       ///< sentences: what was and was not judged
 };
 
-/// What the values of all that blocks make of the gate (REQ-GR-004).
-Gate gate_of(const ByVerdict<Value>& values);
+/// What the values of all that blocks make of the gate (REQ-GR-004): where none is asked for, it is
+/// undetermined (REQ-GR-005).
+Gate gate_of(const ByVerdict<std::optional<Value>>& values);
 
 /// 0 passed, 1 failed, 2 undetermined (REQ-GR-083).
 int exit_code_of(Gate gate);

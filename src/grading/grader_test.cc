@@ -367,5 +367,33 @@ TEST(Grader, SaysWhereEachLineStands) {
                         "missing_field b.jsonl:2 1+66", "missing_run_finished b.jsonl:3 69+68"}));
 }
 
+// One finding for each of the first malformed lines of a file and of a run; those beyond them are
+// counted, file by file.
+TEST(Malformed, LinesAreToldUpToABound) {  // REQ-GR-087
+  const auto lines = [](std::uint64_t number) {
+    std::string out;
+    for (std::uint64_t i = 0; i < number; ++i) out += "x\n";
+    return out;
+  };
+  const Grade one = grade_of({{"a", lines(kMalformedLinesOfSource + 1)}, {"b", lines(3)}});
+  ASSERT_EQ(one.findings.size(), kMalformedLinesOfSource + 4);
+  std::vector<NamedText> many;
+  for (int i = 0; i < 11; ++i) {
+    many.push_back({"f" + std::to_string(10 + i), lines(kMalformedLinesOfSource + 7)});
+  }
+  const Grade all = grade_of(std::move(many));
+  EXPECT_EQ(all.findings.size(), kMalformedLinesOfRun + 11);
+  std::vector<std::string> rests;
+  std::uint64_t counted = 0;
+  for (const Finding& finding : all.findings) {
+    counted += finding.lines;
+    if (finding.lines > 1) rests.push_back(finding.message);
+  }
+  EXPECT_EQ(counted, 11 * (kMalformedLinesOfSource + 7));
+  ASSERT_EQ(rests.size(), 11U);
+  EXPECT_NE(rests.front().find(": 7 more lines from here on"), std::string::npos) << rests.front();
+  EXPECT_NE(rests.back().find(": 1007 more lines from here on"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace remit::grading

@@ -90,6 +90,13 @@ bool count_plain(const PlainCall& call, RuleBook& book, Population& population, 
   return true;
 }
 
+/// How many malformed lines there were so far.
+struct MalformedLines {
+  std::uint64_t told = 0;           ///< in the run, as findings of their own
+  std::uint64_t of_source = 0;      ///< in the file that is read
+  std::optional<std::size_t> rest;  ///< index of the finding that stands for those not told in it
+};
+
 /// What judging one invocation adds to.
 struct Judging {
   Grade& grade;
@@ -112,6 +119,7 @@ struct Grader::State {
     const auto expected = expected_ids.find(id);
     return expected != expected_ids.end() && !expected->second;
   }
+  void end_source();
   void find_in_logs();
   void find_repeats();
   void find_sightings();
@@ -123,7 +131,7 @@ struct Grader::State {
   bool has_ended() const;
   void find_in_environment(const PinnedFacts& pinned);
   void conclude(Grade& grade, const Tally& tally, const Casebook& cases);
-  Value gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const;
+  std::optional<Value> gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const;
   bool is_of_run(const Finding& finding) const;
   void list(Grade& grade);
 
@@ -131,6 +139,7 @@ struct Grader::State {
   RecordStore store;
   Sightings sightings;
   std::vector<Finding> findings;
+  MalformedLines malformed;
   std::unordered_map<std::string_view, bool> expected_ids;  // and whether they were seen
   std::vector<InvocationGrade> invocations;
 };
@@ -142,6 +151,7 @@ Grader::Grader(Grader&&) noexcept = default;
 Grader& Grader::operator=(Grader&&) noexcept = default;
 
 Status Grader::begin_source(std::string_view input, std::string_view source) {
+  state_->end_source();
   if (state_->store.begin_source(input, source)) return {};
   return Error{ErrorCode::kLimitExceeded,
                fmt::format("a run may have at most {} files", kMaxTraceSources),
@@ -157,12 +167,25 @@ void Grader::note_files_of_requests(std::uint64_t count) {
 }
 
 void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line) {
-  Finding finding =
-      run_finding(Code::kMalformedEvent, fmt::format("byte {}: {}", offset, error.message));
+  MalformedLines& seen = state_->malformed;
+  ++seen.of_source;
+  const bool is_told =
+      seen.of_source <= kMalformedLinesOfSource && seen.told < kMalformedLinesOfRun;
+  if (!is_told && seen.rest) {
+    ++state_->findings[*seen.rest].lines;
+    return;
+  }
+  const std::string what = is_told ? fmt::format("byte {}: {}", offset, error.message) : "";
+  Finding finding = run_finding(Code::kMalformedEvent, what);
   const std::uint64_t place = state_->store.place(offset);
   const std::uint64_t end = line.offset + line.text.size();
-  const LineSpan rest = LineSpan::of(line.number, end > offset ? end - offset : 0);
-  finding.events.push_back(state_->store.unwritten_position(place, rest));
+  const LineSpan span = LineSpan::of(line.number, end > offset ? end - offset : 0);
+  finding.events.push_back(state_->store.unwritten_position(place, span));
+  if (is_told) {
+    ++seen.told;
+  } else {
+    seen.rest = state_->findings.size();
+  }
   state_->findings.push_back(std::move(finding));
 }
 
@@ -175,6 +198,18 @@ void Grader::add_altered(std::string_view input, const Error& error) {
   Finding finding = run_finding(Code::kEvidenceAltered, error.to_string());
   finding.events.push_back({std::string(input), 0, false});
   state_->findings.push_back(std::move(finding));
+}
+
+// Says in the finding of the lines that are not told one by one how many they are (REQ-GR-087).
+void Grader::State::end_source() {
+  if (malformed.rest) {
+    Finding& finding = findings[*malformed.rest];
+    finding.message += finding.lines == 1
+                           ? ": 1 more line from here on"
+                           : fmt::format(": {} more lines from here on", finding.lines);
+  }
+  malformed.of_source = 0;
+  malformed.rest.reset();
 }
 
 // What the writers' logs say of themselves (REQ-EV-040, REQ-GR-070 to 074).
@@ -436,11 +471,15 @@ void Grader::State::conclude(Grade& grade, const Tally& tally, const Casebook& c
   grade.exit_code = criteria.advisory ? 0 : exit_code_of(grade.gate);
 }
 
-// REQ-GR-005.
-Value Grader::State::gate_value(Verdict verdict, const Tally& tally, const Casebook& cases) const {
+// REQ-GR-005. Nothing for a verdict that is not asked for.
+std::optional<Value> Grader::State::gate_value(Verdict verdict, const Tally& tally,
+                                               const Casebook& cases) const {
+  const bool is_exercised = tally.blocking[verdict].population > 0;
   Value value = worse(tally.blocking[verdict].value, cases.gate_value(verdict));
-  if (!criteria.contract.base.blocking[verdict]) return value;
-  if (tally.blocking[verdict].population == 0) value = worse(value, Value::kNotExercised);
+  if (!criteria.contract.base.blocking[verdict]) {
+    return is_exercised ? std::optional(value) : std::nullopt;
+  }
+  if (!is_exercised) value = worse(value, Value::kNotExercised);
   for (const Finding& finding : findings) {
     if (finding.verdict == verdict && is_of_run(finding)) value = worse(value, finding.value);
   }
@@ -477,6 +516,7 @@ void Grader::State::list(Grade& grade) {
 Result<Grade> Grader::finish() {
   State& state = *state_;
   Grade grade;
+  state.end_source();
   REMIT_TRY(state.store.settle());
   state.sightings.settle();
   grade.population = state.store.population();
@@ -501,6 +541,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   });
   const unsigned threads = criteria.threads;
   const std::shared_ptr<const redaction::Redaction> redaction = criteria.redaction;
+  const std::optional<DatedBaseline> known = std::move(criteria.known);
   std::optional<redaction::Inspector> inspector;
   if (redaction != nullptr) {
     REMIT_TRY(redaction->control());
@@ -540,6 +581,8 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   }
   for (const Alteration& one : evidence.alterations) grader.add_altered(one.input, one.error);
   REMIT_TRY_ASSIGN(Grade out, grader.finish());
+  // Before masking, since entries name what was recorded.
+  if (known) out = apply(known->baseline, known->today, std::move(out));
   REMIT_TRY(redact(out, redaction.get(), inspector ? inspector->bytes() : 0));
   return out;
 }

@@ -25,6 +25,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "event/event.h"
+#include "grading/baseline.h"
 #include "grading/contract.h"
 #include "grading/grade.h"
 #include "grading/manifest.h"
@@ -33,6 +34,17 @@
 
 namespace remit::grading {
 
+/// Malformed lines that are findings of their own: of one file, and of a run in the order of
+/// reading. Those of a file beyond them are one finding together (REQ-GR-087).
+inline constexpr std::uint64_t kMalformedLinesOfSource = 1000;
+inline constexpr std::uint64_t kMalformedLinesOfRun = 10'000;
+
+/// A baseline and the day of grading.
+struct DatedBaseline {
+  Baseline baseline;
+  Day today = 0;
+};
+
 /// What a run is judged by.
 struct Criteria {
   Contract contract = sequential_contract();
@@ -40,6 +52,8 @@ struct Criteria {
   /// Ids that were expected (`--expect`, `--expect-file`). Without a manifest they judge planning;
   /// beside one only their absence is judged.
   std::optional<std::vector<std::string>> expected_ids;
+  /// Findings that are known and do not fail the gate: see `apply`.
+  std::optional<DatedBaseline> known;
   /// What must not stand in any line, null for nothing; its canaries are masked in the grade.
   std::shared_ptr<const redaction::Redaction> redaction;
   bool list_all = false;      ///< `Grade::invocations` has every invocation, not only those with
@@ -93,8 +107,8 @@ class Grader {
   /// Evidence that does not verify, with the first place as the error's.
   void add_altered(std::string_view input, const Error& error);
 
-  /// Judges everything that was added. Call once. Texts are not masked yet: see `redact`. Errors:
-  /// as `add`, and those of reading the scratch file.
+  /// Judges everything that was added. Call once. Texts are not masked yet, see `redact`, and no
+  /// baseline is applied. Errors: as `add`, and those of reading the scratch file.
   Result<Grade> finish();
 
  private:

@@ -51,6 +51,9 @@ void for_each_text(Grade& grade, const Take& take) {
     for (Position& position : finding.events) take(position.source);
   }
   take_all(grade.files);
+  take_if_any(grade.manifest_digest);
+  take_if_any(grade.environment);
+  take_if_any(grade.fixture_revision);
   if (!grade.baseline) return;
   take(grade.baseline->file);
   for (KnownFinding& entry : grade.baseline->entries) {
@@ -158,10 +161,6 @@ std::span<const Sighting> Sightings::claim(std::string_view id) {
 
 Status redact(Grade& grade, const redaction::Redaction* redaction, std::uint64_t bytes) {
   say_what_was_looked_for(redaction, bytes, grade.scope);
-  return mask(grade, redaction);
-}
-
-Status mask(Grade& grade, const redaction::Redaction* redaction) {
   if (redaction == nullptr || redaction->scanner() == nullptr) return {};
   return mask_all(grade, *redaction->scanner());
 }

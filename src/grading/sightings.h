@@ -49,12 +49,9 @@ class Sightings {
 
 /// Says in the scope of `grade` what the run was searched for, null for nothing, over how many
 /// bytes (REQ-RD-041), and masks every text of it that shows a canary (REQ-RD-050, REQ-RD-051).
-/// Errors: those of Masks::make; the grade is then to be thrown away.
+/// Call once, when its texts are compared with nothing any more. Errors: those of Masks::make; the
+/// grade is then to be thrown away.
 Status redact(Grade& grade, const redaction::Redaction* redaction, std::uint64_t bytes);
-
-/// Masks again, after texts were added to a grade; what is masked stays as it is. Errors as
-/// `redact`.
-Status mask(Grade& grade, const redaction::Redaction* redaction);
 
 /// `text` with a line of ours in place of each of its lines that shows a canary.
 std::string without_canaries(const std::string& text, const redaction::Redaction* redaction);

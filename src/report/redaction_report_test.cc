@@ -147,6 +147,48 @@ TEST_F(RedactedReports, ShowNoCanaryOfAFileName) {  // REQ-RD-050
   }
 }
 
+TEST_F(RedactedReports, ShowNoCanaryOfAManifest) {  // REQ-RD-050
+  const auto told = [&](std::shared_ptr<const redaction::Redaction> redaction) {
+    PosixFileSystem files;
+    grading::Criteria criteria;
+    criteria.redaction = std::move(redaction);
+    criteria.manifest.emplace();
+    criteria.manifest->digest = "sha256:k9-Zq!4w";
+    criteria.manifest->environment = "in k9-Zq!4w";
+    criteria.manifest->fixture_revision = "of k9-Zq!4w";
+    const grading::Grade grade = std::move(grading::grade(files, {}, std::move(criteria))).value();
+    return *grade.manifest_digest + "\n" + *grade.environment + "\n" + *grade.fixture_revision;
+  };
+  EXPECT_EQ(told(redaction_), "[canary short #3]\n[canary short #1]\n[canary short #2]");
+  EXPECT_TRUE(shows_any(told(nullptr)));  // the test can fail
+}
+
+// An entry names what was recorded: it covers also where the report masks the names.
+TEST_F(RedactedReports, ApplyABaselineToWhatWasRecorded) {  // REQ-RD-053, REQ-BL-006
+  const std::string trace =
+      "{\"event\":\"executor.finish\",\"invocation_id\":\"b k9-Zq!4w\",\"tool\":\"t k9-Zq!4w\"}\n"
+      "{\"event\":\"executor.finish\",\"invocation_id\":\"a\",\"tool\":\"t\"}\n"
+      "{\"event\":\"executor.finish\",\"invocation_id\":\"z\",\"tool\":\"t\"}\n";
+  const std::string rest = ", owner: o, reason: r, expires: 2027-01-31}\n";
+  const grading::BaselineParse parsed = grading::parse_baseline(
+      "baseline: remit.baseline/1\nknown:\n"
+      "  - {code: unknown_outcome, tool: \"t k9-Zq!4w\", invocation: \"b k9-Zq!4w\"" +
+          rest + "  - {code: unknown_outcome, tool: t, count: 2" + rest,
+      "b.yaml");
+  ASSERT_TRUE(parsed.baseline.has_value());
+  PosixFileSystem files;
+  grading::Evidence evidence;
+  evidence.inputs.push_back(
+      trace::Input::of_stream("t", std::make_unique<testing::MemoryFile>(trace, SIZE_MAX)));
+  grading::Criteria criteria;
+  criteria.redaction = redaction_;
+  criteria.known = {*parsed.baseline, *grading::parse_day("2026-11-30")};
+  const grading::Grade grade =
+      std::move(grading::grade(files, std::move(evidence), std::move(criteria))).value();
+  EXPECT_EQ(grading::needed_counts(*grade.baseline), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_FALSE(shows_any(report_text("json", grade)));
+}
+
 TEST_F(RedactedReports, KeepIdsApart) {  // REQ-RD-051
   const grading::Grade grade = grade_of(
       "{\"event\":\"tool.request\",\"invocation_id\":\"b k9-Zq!4w\"}\n"

@@ -114,6 +114,14 @@ NaiveRule random_rule(Chooser& choose) {
   return rule;
 }
 
+// Where none of the rule's invocations came, the gate asks for nothing (REQ-GR-005).
+void block_by_rules_alone(Chooser& choose, NaiveContract& out) {
+  for (const Verdict verdict : grading::kVerdicts) out.blocking[verdict] = false;
+  NaiveRule rule = random_rule(choose);
+  rule.blocking[choose.of(grading::kVerdicts)] = true;
+  out.rules.push_back(std::move(rule));
+}
+
 NaiveContract any_contract(Chooser& choose) {
   NaiveContract out;
   out.extends = choose.of<std::string>({"sequential", "fan_out", "queued", "none"});
@@ -121,6 +129,7 @@ NaiveContract any_contract(Chooser& choose) {
   for (auto rules = choose.of({0, 1, 1, 2, 3}); rules > 0; --rules) {
     out.rules.push_back(random_rule(choose));
   }
+  if (choose.once_in(5)) block_by_rules_alone(choose, out);
   return out;
 }
 
