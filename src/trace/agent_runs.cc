@@ -38,7 +38,7 @@ bool is_given(const Token& token) {
 
 class RunTranslator final : public Translator {
  public:
-  RunTranslator(Form form, std::string_view source) : form_(form), source_(id_part(source)) {}
+  RunTranslator(Form form, std::string_view source) : form_(form), source_(source) {}
 
   Fault translate(std::string_view document, EventLines& out) override;
 

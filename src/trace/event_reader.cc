@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "trace/run_sources.h"
 
 namespace remit::trace {
 
@@ -20,15 +21,6 @@ constexpr std::string_view kRequestsOnly = "a record of requests only";
 
 Error named(const std::string& source, Error error) {
   return error.where.starts_with(source) ? error : in_place(source, std::move(error));
-}
-
-/// `runs` for `some/runs.json.gz`.
-std::string_view file_stem(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
-  for (const std::string_view ending : {".gz", ".zst", ".jsonl", ".json"}) {
-    if (path.size() > ending.size() && path.ends_with(ending)) path.remove_suffix(ending.size());
-  }
-  return path;
 }
 
 /// The `N` of a decoder's `byte N`; 0, the line's beginning, where an error names no place.
@@ -128,8 +120,9 @@ Status EventReader::begin_file(ReadFile& file) {
   }
   REMIT_TRY_ASSIGN(const Layout layout, peeked_->layout());
   documents_.emplace(*peeked_, layout, kMaxTraceDocumentBytes);
-  translator_ =
-      form == Form::kOtlp ? make_otlp_translator() : make_run_translator(form, file_stem(source_));
+  const std::string runs =
+      input_.run_source.empty() ? id_part(file_stem(source_)) : input_.run_source;
+  translator_ = form == Form::kOtlp ? make_otlp_translator() : make_run_translator(form, runs);
   translated_.clear();
   next_entry_ = 0;
   fault_ = {};

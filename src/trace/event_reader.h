@@ -46,6 +46,7 @@ struct Input {
   std::unique_ptr<ReadFile> stream;         ///< read before `paths`; null for files
   TornTail torn_tail = TornTail::kMistake;  ///< of the last path
   Form form = Form::kAuto;                  ///< of each file
+  std::string run_source;                   ///< in ids of recorded runs; empty for the file's name
 
   static Input of_file(std::string path);
   static Input of_files(std::string name, std::vector<std::string> paths);

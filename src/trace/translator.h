@@ -40,7 +40,8 @@ class Translator {
 /// Spans and log records of OpenTelemetry, as its file exporter, Tempo and Jaeger write them.
 std::unique_ptr<Translator> make_otlp_translator();
 
-/// Recorded agent runs. `form` is one of the three; `source` names the file, and its runs with it.
+/// Recorded agent runs. `form` is one of the three; `source`, as it may stand in an id, names
+/// the file, and its runs with it.
 std::unique_ptr<Translator> make_run_translator(Form form, std::string_view source);
 
 }  // namespace remit::trace
