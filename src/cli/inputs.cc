@@ -1,13 +1,20 @@
 // From names to readers of events.
 #include "cli/inputs.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "trace/run_sources.h"
+
 namespace remit::cli {
 namespace {
+
+using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
 
 /// Opens what is named, each file once.
 class InputOpener {
@@ -23,13 +30,17 @@ class InputOpener {
   Status open_directory(const std::string& directory);
   Status open_files(const std::string& directory);
   Status open_file(const std::string& path);
+  Status refuse_segment(const std::string& path);
+  Status refuse_strangers(const std::string& directory,
+                          const std::vector<evidence::WriterSegments>& writers);
   Status note(const std::string& path);
+  Status note(FileIdentity identity, const std::string& path);
 
   World& world_;
   trace::Form form_;
   const std::optional<evidence::Head>& head_;
   grading::Evidence out_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> seen_;  ///< by identity
+  std::map<FileIdentity, std::string> seen_;  ///< by identity
   bool has_standard_input_ = false;
   bool has_evidence_directory_ = false;
 };
@@ -42,11 +53,40 @@ bool is_directory(FileSystem& files, const std::string& path) {
   return info->kind == FileInfo::Kind::kDirectory;
 }
 
+/// What a file of a folder is, as far as its name tells (REQ-IN-003).
+enum class NamedFile : std::uint8_t { kOther, kEvents, kPackedOtherwise };
+
+NamedFile told_by_name(std::string_view name) {
+  if (name.starts_with('.')) return NamedFile::kOther;
+  std::string small(name);
+  std::ranges::transform(small, small.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  });
+  const auto take_ending = [&](std::string_view ending) {
+    const bool is_there = small.ends_with(ending);
+    if (is_there) small.resize(small.size() - ending.size());
+    return is_there;
+  };
+  bool is_readable = true;
+  if (!take_ending(".gz") && !take_ending(".zst")) {
+    for (const std::string_view packed :
+         {".bz2", ".xz", ".lzma", ".lz4", ".br", ".z", ".zip", ".7z", ".tgz", ".tar"}) {
+      if (take_ending(packed)) is_readable = false;
+    }
+  }
+  if (!take_ending(".jsonl") && !take_ending(".ndjson") && !take_ending(".json")) {
+    return NamedFile::kOther;
+  }
+  return is_readable ? NamedFile::kEvents : NamedFile::kPackedOtherwise;
+}
+
 Status InputOpener::open(const std::string& word) {
   if (word == "-") {
     if (std::exchange(has_standard_input_, true)) {
       return Error{ErrorCode::kInvalidInput, "is given twice as an input", word};
     }
+    struct stat found{};
+    if (::fstat(world_.input_fd, &found) == 0) REMIT_TRY(note({found.st_dev, found.st_ino}, word));
     trace::Input input =
         trace::Input::of_stream("-", std::make_unique<trace::DescriptorFile>(world_.input_fd));
     input.form = form_;
@@ -56,7 +96,20 @@ Status InputOpener::open(const std::string& word) {
   return is_directory(world_.files, word) ? open_directory(word) : open_file(word);
 }
 
+// REQ-IN-007: read as a plain file it would be graded and not verified, and nobody would see it.
+Status InputOpener::refuse_segment(const std::string& path) {
+  constexpr std::string_view kLines = ".jsonl";
+  if (!path.ends_with(kLines)) return {};
+  const std::string roots = path.substr(0, path.size() - kLines.size()) + ".roots";
+  if (!world_.files.info(roots)) return {};
+  return Error{ErrorCode::kInvalidInput,
+               "is a segment of an evidence directory: give the directory of all writers, so that "
+               "it is verified",
+               path};
+}
+
 Status InputOpener::open_file(const std::string& path) {
+  REMIT_TRY(refuse_segment(path));
   REMIT_TRY(note(path));
   trace::Input input = trace::Input::of_file(path);
   input.form = form_;
@@ -69,7 +122,11 @@ Status InputOpener::open_file(const std::string& path) {
 Status InputOpener::note(const std::string& path) {
   const Result<FileInfo> info = world_.files.info(path);
   if (!info || !info->identity) return {};
-  const auto [first, is_new] = seen_.emplace(*info->identity, path);
+  return note(*info->identity, path);
+}
+
+Status InputOpener::note(FileIdentity identity, const std::string& path) {
+  const auto [first, is_new] = seen_.emplace(identity, path);
   if (is_new) return {};
   if (first->second == path) {
     return Error{ErrorCode::kInvalidInput, "is given twice as an input", path};
@@ -86,6 +143,7 @@ Status InputOpener::open_directory(const std::string& directory) {
   REMIT_TRY_ASSIGN(const evidence::VerifyReport report,
                    evidence::verify(world_.files, directory, head_));
   if (writers.empty() && report.writers.empty() && !report.damage) return open_files(directory);
+  REMIT_TRY(refuse_strangers(directory, writers));
   has_evidence_directory_ = true;
   if (report.damage) {
     out_.alterations.push_back(
@@ -99,28 +157,57 @@ Status InputOpener::open_directory(const std::string& directory) {
   return {};
 }
 
+// Of an evidence directory only what its writers wrote is read. Files of events beside it would be
+// missed by nobody, so they are refused (REQ-IN-006).
+Status InputOpener::refuse_strangers(const std::string& directory,
+                                     const std::vector<evidence::WriterSegments>& writers) {
+  const auto refuse = [](const std::string& path) {
+    return Error{ErrorCode::kInvalidInput,
+                 "is no writer's and stands in an evidence directory: give it by itself, from "
+                 "another place",
+                 path};
+  };
+  REMIT_TRY_ASSIGN(const std::vector<std::string> names, world_.files.list(directory));
+  for (const std::string& name : names) {
+    const std::string path = directory + (directory.ends_with('/') ? "" : "/") + name;
+    const bool is_folder = is_directory(world_.files, path);
+    if (!is_folder && told_by_name(name) != NamedFile::kOther) return refuse(path);
+    const bool is_writer = std::ranges::any_of(
+        writers, [&](const evidence::WriterSegments& one) { return one.directory == name; });
+    if (!is_folder || is_writer || name.starts_with('.')) continue;
+    REMIT_TRY_ASSIGN(const std::vector<std::string> inside, world_.files.list(path));
+    for (const std::string& file : inside) {
+      if (told_by_name(file) != NamedFile::kOther) return refuse(path + "/" + file);
+    }
+  }
+  return {};
+}
+
 Status InputOpener::open_files(const std::string& directory) {
   REMIT_TRY_ASSIGN(const std::vector<std::string> names, world_.files.list(directory));
   const std::size_t before = out_.inputs.size();
   for (const std::string& name : names) {
     const std::string path = directory + (directory.ends_with('/') ? "" : "/") + name;
-    if (has_event_ending(name) && !is_directory(world_.files, path)) REMIT_TRY(open_file(path));
+    const NamedFile kind = told_by_name(name);
+    if (kind == NamedFile::kOther || is_directory(world_.files, path)) continue;
+    if (kind == NamedFile::kPackedOtherwise) {
+      return Error{ErrorCode::kInvalidInput,
+                   "is packed in a way that is not read: unpack it, or pack it by gzip or zstd",
+                   path};
+    }
+    REMIT_TRY(open_file(path));
   }
   if (out_.inputs.size() > before) return {};
   return Error{ErrorCode::kInvalidInput,
                "holds no evidence: no writer has a folder in it, and no file of it ends with "
-               ".jsonl or .json, packed or not",
+               ".jsonl, .ndjson or .json, packed or not",
                directory};
 }
 
 }  // namespace
 
 bool has_event_ending(std::string_view name) {
-  if (name.starts_with('.')) return false;
-  for (const std::string_view packed : {".gz", ".zst"}) {
-    if (name.ends_with(packed)) name.remove_suffix(packed.size());
-  }
-  return name.ends_with(".jsonl") || name.ends_with(".json");
+  return told_by_name(name) == NamedFile::kEvents;
 }
 
 Error without_writers(const std::string& directory) {
@@ -135,7 +222,9 @@ Result<grading::Evidence> open_inputs(World& world, const std::vector<std::strin
   if (head && !opener.has_evidence_directory()) {
     return Error{ErrorCode::kInvalidInput, "--head is for an evidence directory; none is given"};
   }
-  return opener.take();
+  grading::Evidence evidence = opener.take();
+  trace::tell_runs_apart(evidence.inputs);
+  return evidence;
 }
 
 trace::Form form_of(const Arguments& arguments) {
