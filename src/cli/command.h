@@ -85,6 +85,7 @@ struct ParsedLine {
   Kind kind = Kind::kHelp;
   const Command* command = nullptr;  ///< null with kHelp: the help of `remit` itself, or of `group`
   std::string group = {};            ///< `policy` for `remit policy --help`
+  bool is_incomplete = false;        ///< with kHelp: nobody asked for it, a command is missing
   Arguments arguments = {};
 };
 

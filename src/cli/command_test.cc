@@ -67,12 +67,20 @@ TEST(CommandLine, AsksForHelpAndVersionAnywhereBeforeDashes) {
                                                {"help"},
                                                {"policy"},
                                                {"policy", "--help"},
+                                               {"help", "policy"},
+                                               {"help", "grade"},
+                                               {"help", "policy", "check"},
                                                {"grade", "x", "--help"},
                                                {"grade", "-h"}}) {
     const Result<ParsedLine> line = parse_command_line(words);
     ASSERT_TRUE(line.has_value());
     EXPECT_EQ(line->kind, ParsedLine::Kind::kHelp);
+    const bool is_asked_for =
+        words.size() > 1 || words == Words{"--help"} || words == Words{"help"};
+    EXPECT_EQ(line->is_incomplete, !is_asked_for);
   }
+  EXPECT_FALSE(parse_command_line({"help", "nonsense"}));
+  EXPECT_STREQ(parse_command_line({"help", "grade"})->command->path.data(), "grade");
   EXPECT_EQ(parse_command_line({"--version"})->kind, ParsedLine::Kind::kVersion);
   EXPECT_EQ(parse_command_line({"init", "--", "x", "--help"})->kind, ParsedLine::Kind::kRun);
 }

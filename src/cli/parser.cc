@@ -179,8 +179,14 @@ class ArgumentParser {
 
 Result<ParsedLine> parse_command_line(const std::vector<std::string>& words) {
   ParsedLine line;
+  line.is_incomplete = words.empty();
   if (words.empty()) return line;
   const std::string& first = words.front();
+  if (first == "help" && words.size() > 1) {
+    std::vector<std::string> about(words.begin() + 1, words.end());
+    about.emplace_back("--help");
+    return parse_command_line(about);
+  }
   if (first == "--help" || first == "-h" || first == "help") return line;
   if (first == "--version") {
     line.kind = ParsedLine::Kind::kVersion;
@@ -195,6 +201,7 @@ Result<ParsedLine> parse_command_line(const std::vector<std::string>& words) {
   if (line.command == nullptr) {
     if (is_group(first) && (wants_help || words.size() == 1)) {
       line.group = first;
+      line.is_incomplete = !wants_help;
       return line;
     }
     return unknown_command(words);

@@ -47,6 +47,11 @@ int run_command_line(const std::vector<std::string>& words, World& world) {
   }
   switch (line->kind) {
     case ParsedLine::Kind::kHelp:
+      if (line->is_incomplete) {  // a script whose variable is empty must not go on as if it had
+                                  // run
+        (void)world.err.write(help_text(*line));
+        return kExitUsage;
+      }
       return print(world, help_text(*line), kExitOk);
     case ParsedLine::Kind::kVersion:
       return run_version(line->arguments, world);
