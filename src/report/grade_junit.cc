@@ -123,6 +123,11 @@ class Document {
                    : grade_.verdicts[verdict].value;
   }
 
+  /// Whether the gate hangs on the verdict; nothing does in an advisory run.
+  [[nodiscard]] bool is_blocking(Verdict verdict) const {
+    return grade_.blocking[verdict] && !grade_.advisory;
+  }
+
   [[nodiscard]] std::string counts_text() const {
     std::size_t tests = 0;
     std::size_t failures = 0;
@@ -131,6 +136,7 @@ class Document {
       for (const Verdict verdict : grading::kVerdicts) {
         const Value value = value_of(of_case, verdict);
         ++tests;
+        if (!is_blocking(verdict)) continue;
         if (value == Value::kFailed) {
           ++failures;
         } else if (value != Value::kPassed) {
@@ -175,8 +181,12 @@ class Document {
     out +=
         fmt::format("    <testcase classname=\"remit\" name=\"{}\" time=\"0.000\"", escaped(name));
     if (!file.empty()) out += fmt::format(" file=\"{}\"", escaped(file));
-    if (value == Value::kPassed) {
-      // With a baseline a test passes beside findings that are known; they are told all the same.
+    const std::string_view word = grading::value_name(value);
+    if (value != Value::kPassed && !is_blocking(verdict)) {
+      details.insert(0, fmt::format("{}, population {}, does not block\n", word, population));
+    }
+    if (value == Value::kPassed || !is_blocking(verdict)) {
+      // A test passes beside findings that a baseline knows or that do not block; they are told.
       out += details.empty()
                  ? "/>\n"
                  : fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n",
@@ -184,7 +194,6 @@ class Document {
       return;
     }
     const std::string_view element = value == Value::kFailed ? "failure" : "error";
-    const std::string_view word = grading::value_name(value);
     out += fmt::format(">\n      <{} type=\"{}\" message=\"{}, population {}\">{}</{}>\n", element,
                        word, word, population, escaped(details), element);
     out += "    </testcase>\n";
