@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/text_file.h"
 #include "event/event.h"
 #include "trace/event_reader.h"
 
@@ -73,25 +74,11 @@ std::string make_trace(std::size_t& spans, std::size_t& events) {
   return out;
 }
 
-class MemoryFile final : public remit::ReadFile {
- public:
-  explicit MemoryFile(std::string_view text) : text_(text) {}
-  remit::Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min(out.size(), text_.size());
-    std::memcpy(out.data(), text_.data(), count);
-    text_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view text_;
-};
-
 std::size_t read_events(std::string_view text) {
   using remit::trace::Item;
   remit::PosixFileSystem files;
   const remit::trace::Input input =
-      remit::trace::Input::of_stream("bench", std::make_unique<MemoryFile>(text));
+      remit::trace::Input::of_stream("bench", std::make_unique<remit::bench::TextFile>(text));
   remit::event::Decoder decoder;
   remit::trace::EventReader reader(files, input, decoder);
   std::size_t events = 0;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/text_file.h"
 #include "event/event.h"
 #include "grading/grading.h"
 #include "redaction/inspector.h"
@@ -92,21 +93,6 @@ std::string make_trace(bool with_escapes) {
   return out;
 }
 
-/// The trace as a file in memory, copied out by blocks as the kernel does.
-class MemoryFile final : public remit::ReadFile {
- public:
-  explicit MemoryFile(std::string_view text) : text_(text) {}
-  remit::Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min(out.size(), text_.size());
-    std::memcpy(out.data(), text_.data(), count);
-    text_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view text_;
-};
-
 template <class Take>
 void for_each_line(std::string_view text, const Take& take) {
   while (!text.empty()) {
@@ -139,7 +125,7 @@ std::size_t grade(std::string_view text,
   remit::PosixFileSystem files;
   remit::grading::Evidence evidence;
   evidence.inputs.push_back(
-      remit::trace::Input::of_stream("trace", std::make_unique<MemoryFile>(text)));
+      remit::trace::Input::of_stream("trace", std::make_unique<remit::bench::TextFile>(text)));
   remit::grading::Criteria criteria;
   criteria.redaction = std::move(redaction);
   const auto graded = remit::grading::grade(files, std::move(evidence), std::move(criteria));
