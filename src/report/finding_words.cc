@@ -9,6 +9,18 @@
 
 namespace remit::report {
 
+grading::Value value_of(grading::Gate gate) {
+  switch (gate) {
+    case grading::Gate::kPassed:
+      return grading::Value::kPassed;
+    case grading::Gate::kFailed:
+      return grading::Value::kFailed;
+    case grading::Gate::kUndetermined:
+      break;
+  }
+  return grading::Value::kUndetermined;
+}
+
 std::string finding_sentence(const grading::Finding& finding) {
   const auto fact = [](const std::optional<std::string>& value) {
     return value ? quoted(*value, 120) : "nothing";

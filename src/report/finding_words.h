@@ -9,6 +9,9 @@
 
 namespace remit::report {
 
+/// The value of a verdict that looks as the gate does.
+grading::Value value_of(grading::Gate gate);
+
 /// `message; expected "x", recorded "y"`: outside text quoted and cut, one line.
 std::string finding_sentence(const grading::Finding& finding);
 

@@ -24,18 +24,6 @@ using grading::Verdict;
 
 constexpr std::size_t kMaxShownId = 200;
 
-Value value_of(grading::Gate gate) {
-  switch (gate) {
-    case grading::Gate::kPassed:
-      return Value::kPassed;
-    case grading::Gate::kFailed:
-      return Value::kFailed;
-    case grading::Gate::kUndetermined:
-      break;
-  }
-  return Value::kUndetermined;
-}
-
 void write_header(const Grade& grade, std::string& out) {
   out += "<a class=\"skip\" href=\"#invocations\">To the findings</a>\n<header>\n";
   out += fmt::format("<h1>Grade: {}</h1>\n", html_value(value_of(grade.gate)));

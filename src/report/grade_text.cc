@@ -37,18 +37,6 @@ std::string painted(std::string_view text, Value value, Colour colour) {
   return fmt::format("{}{}\x1b[0m", ansi_of(value), text);
 }
 
-Value value_of(grading::Gate gate) {
-  switch (gate) {
-    case grading::Gate::kPassed:
-      return Value::kPassed;
-    case grading::Gate::kFailed:
-      return Value::kFailed;
-    case grading::Gate::kUndetermined:
-      break;
-  }
-  return Value::kUndetermined;
-}
-
 /// Pads before painting, since colours have no width.
 std::string value_column(Value value, Colour colour) {
   return painted(fmt::format("{:<14}", grading::value_name(value)), value, colour);
