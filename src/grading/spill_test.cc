@@ -11,6 +11,7 @@
 #include "grading/grading.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/memory_file.h"
+#include "tests/support/refusing_file_system.h"
 
 namespace remit::grading {
 namespace {
@@ -102,26 +103,12 @@ TEST(Spill, IsAnErrorWhereTheDiskFails) {
 }
 
 /// Scratch files whose every read has one bit wrong.
-class ForgetfulFileSystem final : public FileSystem {
+class ForgetfulFileSystem final : public remit::testing::RefusingFileSystem {
  public:
   Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override {
     REMIT_TRY_ASSIGN(std::unique_ptr<ScratchFile> file, files_.open_scratch(directory));
     return std::unique_ptr<ScratchFile>(std::make_unique<File>(std::move(file)));
   }
-  Result<std::string> read(const std::string&, std::uint64_t) override { return refused(); }
-  Result<std::unique_ptr<ReadFile>> open_read(const std::string&) override { return refused(); }
-  Result<std::unique_ptr<AppendFile>> open_append(const std::string&, OpenMode) override {
-    return refused();
-  }
-  Status replace(const std::string&, std::string_view) override { return refused(); }
-  Status make_directory(const std::string&) override { return refused(); }
-  Result<std::vector<std::string>> list(const std::string&) override { return refused(); }
-  Status sync_directory(const std::string&) override { return refused(); }
-  Status sync_file_system(const std::string&) override { return refused(); }
-  Status rename(const std::string&, const std::string&) override { return refused(); }
-  Status remove(const std::string&) override { return refused(); }
-  Result<FileInfo> info(const std::string&) override { return refused(); }
-  Result<std::unique_ptr<AppendFile>> lock(const std::string&) override { return refused(); }
 
  private:
   class File final : public ScratchFile {
@@ -138,7 +125,6 @@ class ForgetfulFileSystem final : public FileSystem {
     std::unique_ptr<ScratchFile> file_;
   };
 
-  static Error refused() { return {ErrorCode::kUnsupported, "only scratch files", {}}; }
   FaultyFileSystem files_;
 };
 

@@ -18,6 +18,7 @@
 #include "grading/redaction_file.h"
 #include "json/value.h"
 #include "report/formats.h"
+#include "tests/support/refusing_file_system.h"
 
 namespace remit::report {
 namespace {
@@ -39,7 +40,7 @@ std::string read(const fs::path& path) {
 }
 
 /// Files of tests are named without their directory, so that reports are the same everywhere.
-class DirectoryFiles final : public FileSystem {
+class DirectoryFiles final : public remit::testing::RefusingFileSystem {
  public:
   explicit DirectoryFiles(fs::path directory) : directory_(std::move(directory)) {}
   Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override {
@@ -48,24 +49,11 @@ class DirectoryFiles final : public FileSystem {
   Result<std::string> read(const std::string& path, std::uint64_t max_bytes) override {
     return real_.read((directory_ / path).string(), max_bytes);
   }
-  Result<std::unique_ptr<AppendFile>> open_append(const std::string&, OpenMode) override {
-    return refused();
-  }
-  Status replace(const std::string&, std::string_view) override { return refused(); }
-  Status make_directory(const std::string&) override { return refused(); }
-  Result<std::vector<std::string>> list(const std::string&) override { return refused(); }
-  Status sync_directory(const std::string&) override { return refused(); }
-  Status sync_file_system(const std::string&) override { return refused(); }
-  Status rename(const std::string&, const std::string&) override { return refused(); }
-  Status remove(const std::string&) override { return refused(); }
-  Result<FileInfo> info(const std::string&) override { return refused(); }
-  Result<std::unique_ptr<AppendFile>> lock(const std::string&) override { return refused(); }
   Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override {
     return real_.open_scratch(directory);
   }
 
  private:
-  static Error refused() { return {ErrorCode::kUnsupported, "grading only reads", {}}; }
   fs::path directory_;
   PosixFileSystem real_;
 };
