@@ -62,6 +62,7 @@ inline constexpr std::int64_t kRefusalBurst = 200;
 /// Databases of the deployment.
 inline constexpr std::size_t kMaxDatabaseValueBytes = std::size_t{4} * 1024 * 1024;  ///< or row
 inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} * 1024;
+inline constexpr std::size_t kMaxDatabaseConnections = 8;  ///< to one server
 
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;

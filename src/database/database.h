@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,17 @@ struct RunLimits {
   std::size_t max_rows = 1;  ///< rows after these are not read
 };
 
+/// A transaction while it is open: statements in order, on one connection. Not thread-safe; gone
+/// when the work that it was given to returns.
+class Transaction {
+ public:
+  virtual ~Transaction() = default;
+  /// As `Database::run`, by the transaction's deadline. After an error nothing but an error may be
+  /// returned from the work.
+  virtual Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
+                             std::size_t max_rows = 1) = 0;
+};
+
 /// One database. Implementations are thread-safe and hold no lock while a statement runs. Errors
 /// of every operation: `unavailable` for a database that is missing or cannot be read;
 /// `deadline_exceeded` for one that is locked or busy until the deadline; `data_loss` for one that
@@ -68,6 +80,14 @@ class Database {
   /// Runs a statement to its end, or to the last row that `limits` allow.
   virtual Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
                              const RunLimits& limits) = 0;
+
+  /// Runs `work` in one transaction that writes, and commits it if `work` says so by returning no
+  /// error; else everything is undone and the error is passed on. What one transaction wrote is
+  /// seen by every later one, and each statement sees all that was committed before it began; a row
+  /// that two change is changed by one after the other. On success it is durable. `work` runs once.
+  /// Errors: as above. An error of the commit itself does not say that nothing was committed.
+  virtual Status transact(MonotonicTime deadline,
+                          const std::function<Status(Transaction&)>& work) = 0;
 };
 
 }  // namespace remit::database

@@ -1,11 +1,14 @@
 // Connections to SQLite: opened narrowly, watched by the clock, their errors mapped.
 #include "database/sqlite_database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/limits.h"
@@ -16,7 +19,8 @@ namespace {
 constexpr int kStepsBetweenLooks = 1000;  // of SQLite's machine, some microseconds
 constexpr int kBusyPauseMs = 2;
 constexpr std::size_t kMaxIdleConnections = 8;
-constexpr std::size_t kMaxStatementsKept = 8;  // prepared, of one connection
+constexpr std::size_t kMaxStatementsKept = 24;         // prepared, of one connection
+constexpr std::chrono::milliseconds kLookAtClock{20};  // while another transaction has its turn
 
 struct FinalizeStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -131,8 +135,8 @@ class SqliteDatabase::Connection {
     if (::stat(name.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
       return Error{ErrorCode::kUnavailable, "not a plain file", path_};
     }
-    const int flags = access == Access::kReadOnly ? SQLITE_OPEN_READONLY
-                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (access == Access::kReadWrite) make_private(name);
+    const int flags = access == Access::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     const int status =
         sqlite3_open_v2(name.c_str(), &handle_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     if (status != SQLITE_OK) return error(status);
@@ -144,7 +148,30 @@ class SqliteDatabase::Connection {
     if (access == Access::kReadOnly) sqlite3_set_authorizer(handle_, allow_reading_only, nullptr);
     sqlite3_progress_handler(handle_, kStepsBetweenLooks, stop_at_deadline, this);
     sqlite3_busy_handler(handle_, wait_while_busy, this);
+    // What a commit says is durable survives the machine.
+    if (access != Access::kReadOnly) REMIT_TRY(execute("pragma synchronous = full"));
     return {};
+  }
+
+  /// Runs a statement whose rows are of no interest.
+  Status execute(std::string_view text) {
+    REMIT_TRY_ASSIGN(sqlite3_stmt* const prepared, prepare(text));
+    const Result<Answer> done = step(prepared, 1);
+    sqlite3_reset(prepared);
+    if (!done) return done.error();
+    return {};
+  }
+
+  /// Prepares, binds and runs. The connection is not to be used on after an error.
+  Result<Answer> run(std::string_view text, std::span<const Parameter> parameters,
+                     std::size_t max_rows) {
+    REMIT_TRY_ASSIGN(sqlite3_stmt* const prepared, prepare(text));
+    REMIT_TRY(bind(prepared, parameters));
+    REMIT_TRY_ASSIGN(Answer answer, step(prepared, max_rows));
+    // Outside of a transaction this is where a statement with rows left is committed.
+    if (const int status = sqlite3_reset(prepared); status != SQLITE_OK) return error(status);
+    sqlite3_clear_bindings(prepared);
+    return answer;
   }
 
   void set_deadline(MonotonicTime deadline) { deadline_ = deadline; }
@@ -238,6 +265,12 @@ class SqliteDatabase::Connection {
   }
 
  private:
+  /// The library itself would make a file that others may read. One that cannot be made shows when
+  /// it is opened.
+  static void make_private(const std::string& name) {
+    const int made = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (made >= 0) ::close(made);
+  }
   [[nodiscard]] bool is_late() const { return clock_.monotonic_now() >= deadline_; }
   static int stop_at_deadline(void* self) {
     return static_cast<const Connection*>(self)->is_late() ? 1 : 0;
@@ -302,15 +335,76 @@ Result<StatementShape> SqliteDatabase::describe(std::string_view statement,
 
 Result<Answer> SqliteDatabase::run(std::string_view statement,
                                    std::span<const Parameter> parameters, const RunLimits& limits) {
-  REMIT_TRY_ASSIGN(std::unique_ptr<Connection> connection, take(limits.deadline));
   // After an error the connection is dropped: the next use opens the file anew.
-  REMIT_TRY_ASSIGN(sqlite3_stmt* const prepared, connection->prepare(statement));
-  REMIT_TRY(connection->bind(prepared, parameters));
-  REMIT_TRY_ASSIGN(Answer answer, connection->step(prepared, limits.max_rows));
-  sqlite3_reset(prepared);
-  sqlite3_clear_bindings(prepared);
+  REMIT_TRY_ASSIGN(std::unique_ptr<Connection> connection, take(limits.deadline));
+  REMIT_TRY_ASSIGN(Answer answer, connection->run(statement, parameters, limits.max_rows));
   give_back(std::move(connection));
   return answer;
+}
+
+/// One transaction's turn among those of the object; no lock is held meanwhile.
+class SqliteDatabase::Turn {
+ public:
+  explicit Turn(SqliteDatabase& database) : database_(database) {}
+  ~Turn() {
+    if (!is_taken_) return;
+    const MutexLock lock(database_.mutex_);
+    database_.is_writing_ = false;
+    database_.turn_over_.notify_one();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  Status wait(MonotonicTime deadline) {
+    const MutexLock lock(database_.mutex_);
+    while (database_.is_writing_) {
+      const Duration left = deadline - database_.clock_.monotonic_now();
+      if (left <= Duration::zero()) {
+        return Error{ErrorCode::kDeadlineExceeded, "other transactions took until the deadline",
+                     database_.path_};
+      }
+      database_.turn_over_.wait_for(database_.mutex_, std::min<Duration>(left, kLookAtClock));
+    }
+    database_.is_writing_ = is_taken_ = true;
+    return {};
+  }
+
+ private:
+  SqliteDatabase& database_;
+  bool is_taken_ = false;
+};
+
+class SqliteDatabase::OpenTransaction final : public Transaction {
+ public:
+  explicit OpenTransaction(Connection& connection) : connection_(connection) {}
+  Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
+                     std::size_t max_rows) override {
+    Result<Answer> answer = connection_.run(statement, parameters, max_rows);
+    if (!answer) fault_ = answer.error();
+    return answer;
+  }
+  /// What `done`, said by the work, comes to: half a transaction is never committed.
+  [[nodiscard]] Status verdict(Status done) const {
+    return done && fault_ ? Status{*fault_} : std::move(done);
+  }
+
+ private:
+  Connection& connection_;
+  std::optional<Error> fault_;
+};
+
+Status SqliteDatabase::transact(MonotonicTime deadline,
+                                const std::function<Status(Transaction&)>& work) {
+  Turn turn(*this);
+  REMIT_TRY(turn.wait(deadline));
+  REMIT_TRY_ASSIGN(std::unique_ptr<Connection> connection, take(deadline));
+  // Whatever fails from here on drops the connection, which undoes the transaction.
+  REMIT_TRY(connection->execute("begin immediate"));
+  OpenTransaction transaction(*connection);
+  REMIT_TRY(transaction.verdict(work(transaction)));
+  REMIT_TRY(connection->execute("commit"));
+  give_back(std::move(connection));
+  return {};
 }
 
 }  // namespace remit::database

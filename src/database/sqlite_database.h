@@ -13,8 +13,9 @@ namespace remit::database {
 
 /// What a connection may do.
 enum class Access : std::uint8_t {
-  kReadOnly,   ///< a single SELECT at a time; never makes, attaches or changes anything
-  kReadWrite,  ///< any statement; the file is made if it is absent
+  kReadOnly,           ///< a single SELECT at a time; never makes, attaches or changes anything
+  kReadWrite,          ///< any statement; the file is made if it is absent, for its owner alone
+  kReadWriteExisting,  ///< any statement; a file that is absent is an error, and stays absent
 };
 
 /// A SQLite file. It is opened when it is first used, and again when another file has taken its
@@ -33,9 +34,13 @@ class SqliteDatabase final : public Database {
   Result<StatementShape> describe(std::string_view statement, MonotonicTime deadline) override;
   Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
                      const RunLimits& limits) override;
+  /// Transactions of this object take turns, so that they do not have to try again and again.
+  Status transact(MonotonicTime deadline, const std::function<Status(Transaction&)>& work) override;
 
  private:
   class Connection;
+  class Turn;
+  class OpenTransaction;
   /// A connection for one use; `give_back` returns it to the pool unless it is broken.
   Result<std::unique_ptr<Connection>> take(MonotonicTime deadline);
   void give_back(std::unique_ptr<Connection> connection);
@@ -44,6 +49,8 @@ class SqliteDatabase final : public Database {
   const Access access_;
   const Clock& clock_;
   Mutex mutex_;
+  CondVar turn_over_;
+  bool is_writing_ REMIT_GUARDED_BY(mutex_) = false;
   std::vector<std::unique_ptr<Connection>> idle_ REMIT_GUARDED_BY(mutex_);
 };
 

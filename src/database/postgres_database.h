@@ -1,0 +1,56 @@
+// PostgreSQL as a Database.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "database/database.h"
+
+namespace remit::database {
+
+/// A database of a PostgreSQL server. Connections are made when they are needed, at most
+/// kMaxDatabaseConnections at a time; a caller waits for one until its deadline. One that failed is
+/// dropped, so that the next use finds a server that came back. Statements name their parameters as
+/// for SQLite, `:ref`. Thread-safe.
+///
+/// A deadline bounds the wait here and, by `statement_timeout` and `lock_timeout`, the work there.
+/// What it does not bound is the look-up of a host's name: name a socket's directory or an address
+/// where that matters.
+class PostgresDatabase final : public Database {
+ public:
+  /// `conninfo` as libpq has it: `host=/run/postgresql dbname=remit`. What it leaves out comes from
+  /// libpq's environment and password file; a password does not belong in it. Errors:
+  /// `invalid_input` for one that does not parse. Nothing is connected yet. `clock` outlives the
+  /// object.
+  static Result<std::unique_ptr<PostgresDatabase>> open(const std::string& conninfo,
+                                                        const Clock& clock);
+  ~PostgresDatabase() override;
+  PostgresDatabase(const PostgresDatabase&) = delete;
+  PostgresDatabase& operator=(const PostgresDatabase&) = delete;
+
+  Result<StatementShape> describe(std::string_view statement, MonotonicTime deadline) override;
+  /// Runs the statement in a transaction of its own.
+  Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
+                     const RunLimits& limits) override;
+  Status transact(MonotonicTime deadline, const std::function<Status(Transaction&)>& work) override;
+
+ private:
+  class Connection;
+  class Loan;
+  class OpenTransaction;
+  PostgresDatabase(std::string conninfo, std::string where, const Clock& clock);
+
+  const std::string conninfo_;
+  const std::string where_;  // without secrets
+  const Clock& clock_;
+  Mutex mutex_;
+  CondVar given_back_;
+  std::size_t lent_ REMIT_GUARDED_BY(mutex_) = 0;
+  std::vector<std::unique_ptr<Connection>> idle_ REMIT_GUARDED_BY(mutex_);
+};
+
+}  // namespace remit::database
