@@ -63,6 +63,9 @@ class Transaction {
                              std::size_t max_rows = 1) = 0;
 };
 
+/// Whose SQL a database speaks, where a statement cannot be the same for both.
+enum class Dialect : std::uint8_t { kSqlite, kPostgres };
+
 /// One database. Implementations are thread-safe and hold no lock while a statement runs. Errors
 /// of every operation: `unavailable` for a database that is missing or cannot be read;
 /// `deadline_exceeded` for one that is locked or busy until the deadline; `data_loss` for one that
@@ -73,6 +76,7 @@ class Transaction {
 class Database {
  public:
   virtual ~Database() = default;
+  [[nodiscard]] virtual Dialect dialect() const = 0;
 
   /// Looks at a statement without running it.
   virtual Result<StatementShape> describe(std::string_view statement, MonotonicTime deadline) = 0;

@@ -32,6 +32,7 @@ class PostgresDatabase final : public Database {
   PostgresDatabase(const PostgresDatabase&) = delete;
   PostgresDatabase& operator=(const PostgresDatabase&) = delete;
 
+  [[nodiscard]] Dialect dialect() const override { return Dialect::kPostgres; }
   Result<StatementShape> describe(std::string_view statement, MonotonicTime deadline) override;
   /// Runs the statement in a transaction of its own.
   Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,

@@ -31,6 +31,7 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(const SqliteDatabase&) = delete;
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
 
+  [[nodiscard]] Dialect dialect() const override { return Dialect::kSqlite; }
   Result<StatementShape> describe(std::string_view statement, MonotonicTime deadline) override;
   Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
                      const RunLimits& limits) override;

@@ -69,6 +69,11 @@ class TransactionTest : public ::testing::TestWithParam<Backend> {
   std::unique_ptr<Database> database_;
 };
 
+TEST_P(TransactionTest, SaysWhoseSqlItSpeaks) {
+  const bool is_sqlite = database_->dialect() == Dialect::kSqlite;
+  EXPECT_EQ(run("select sqlite_version() <> ''") == "1;", is_sqlite);
+}
+
 TEST_P(TransactionTest, ValuesGoInAndOutByBinding) {
   const std::string hostile = "x'); drop table t; --";
   EXPECT_EQ(run("insert into t values(:k, :n)", {{":k", hostile}, {":n", std::int64_t{-5}}}), "");
