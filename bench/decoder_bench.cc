@@ -31,6 +31,7 @@ void append_call(std::size_t call, std::string_view tool, std::uint64_t& seq, st
   const std::string policy_digest =
       "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
   const std::string time = "2026-11-30T18:02:14.123456789Z";
+  const std::string decision = "d-" + id;
   for (const EventKind kind :
        {EventKind::kToolRequest, EventKind::kResourceResolved, EventKind::kAuthorizationDecision,
         EventKind::kExecutorStart, EventKind::kExecutorFinish}) {
@@ -55,7 +56,7 @@ void append_call(std::size_t call, std::string_view tool, std::uint64_t& seq, st
       event.set(Field::kOutcome, "succeeded");
       event.set(Field::kDurationUs, static_cast<std::int64_t>(1000 + call % 900));
     }
-    if (kind == EventKind::kExecutorStart) event.set(Field::kDecisionId, "d-" + id);
+    if (kind == EventKind::kExecutorStart) event.set(Field::kDecisionId, decision);
     if (kind == EventKind::kAuthorizationDecision) {
       event.set(Field::kDecision, "allow");
       event.set(Field::kReason, "allowed");
@@ -65,7 +66,7 @@ void append_call(std::size_t call, std::string_view tool, std::uint64_t& seq, st
       event.set(Field::kPolicyVersion, "2026-08-04");
       event.set(Field::kPolicyDigest, policy_digest);
       event.set(Field::kArgsDigest, digest);
-      event.set(Field::kDecisionId, "d-" + id);
+      event.set(Field::kDecisionId, decision);
       event.set(Field::kMode, "enforce");
       event.enforced = true;
       event.mark(Field::kEnforced);

@@ -46,6 +46,23 @@ class PaddedLine {
 constexpr std::string_view kPaddings[] = {std::string_view("\0", 1), "\"}", ",\"seq\":1}", "}",
                                           "1"};
 
+// Decodes a line as one of many and expects the same of it as by itself.
+void expect_same_among_lines(std::string_view line, const std::optional<std::string>& want,
+                             Decoder& decoder) {
+  if (line.find('\n') != std::string_view::npos) return;
+  for (const std::string_view next : {"", "\n", "\n{\"x\":\"\\\xc3\x01"}) {
+    const PaddedLine padded(std::string(line).append(next), "\"}");
+    ASSERT_EQ(decoder.find_line(padded.view()), line.size());
+    Event event;
+    ASSERT_EQ(decoder.decode_found(event).has_value(), want.has_value()) << quoted(line, 2000);
+    if (want) {
+      ASSERT_EQ(print(event), *want) << quoted(line, 2000);
+    }
+    const bool has_escapes = line.find('\\') != std::string_view::npos;
+    ASSERT_TRUE(decoder.has_own_texts() || !has_escapes);
+  }
+}
+
 // Decodes by every way there is, and expects all to agree with the naive twin.
 void expect_agreement(std::string_view line, Decoder& decoder) {
   const std::optional<std::string> want = decode_naively(std::string(line));
@@ -63,6 +80,7 @@ void expect_agreement(std::string_view line, Decoder& decoder) {
       ASSERT_LE(std::stoul(status.error().where.substr(5)), line.size());
     }
   }
+  expect_same_among_lines(line, want, decoder);
   std::string_view text = line;
   if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
   Scratch scratch;
@@ -450,6 +468,17 @@ TEST(Quotes, EveryWayFindsTheSame) {
         ASSERT_EQ(scan.has_controls, has_controls);
         ASSERT_EQ(scan.has_escapes, has_escapes);
         ASSERT_EQ(scan.is_ascii, is_ascii);
+      }
+      const PaddedLine lines(line + "\n\"" + line, padding);
+      for (const FindQuotes find : {fastest_find_line(), FindQuotes(find_line_portable)}) {
+        std::vector<std::uint32_t> offsets(lines.view().size() + kScanPadding);
+        const QuoteScan scan = find(lines.view(), offsets.data());
+        offsets.resize(scan.count);
+        ASSERT_EQ(offsets, want);
+        ASSERT_EQ(scan.length, line.size());
+        ASSERT_EQ(scan.has_controls, has_controls);
+        ASSERT_GE(scan.has_escapes, has_escapes);
+        ASSERT_LE(scan.is_ascii, is_ascii);
       }
     }
   }

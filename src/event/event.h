@@ -196,6 +196,14 @@ class Decoder {
   /// `max_line_bytes`.
   Status decode(std::string_view line, Event& out);
 
+  /// For a text of many lines, at less cost: the length of the line that ends in front of the first
+  /// `\n` of `text`, or with the text. `text` is readable for `kPadding` bytes past its end.
+  std::size_t find_line(std::string_view text);
+  /// Decodes the line that `find_line` found last, as `decode` does.
+  Status decode_found(Event& out);
+  /// Whether some text of the event decoded last may stand in this decoder's memory.
+  [[nodiscard]] bool has_own_texts() const;
+
   static constexpr std::size_t kPadding = 64;
   std::size_t max_line_bytes;
 

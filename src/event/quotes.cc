@@ -1,6 +1,7 @@
 // Quotation marks by words of eight bytes, and by AVX2 where the machine has it.
 #include "event/quotes.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -47,6 +48,7 @@ QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets) {
     return ((tops & kTops) >> 7U) * 0x0102040810204080U >> 56U;
   };
   QuoteScan scan;
+  scan.length = line.size();
   std::uint32_t* out = offsets;
   std::uint64_t printable = kTops;
   std::uint64_t high = 0;
@@ -69,6 +71,10 @@ QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets) {
   scan.has_controls = (printable & kTops) != kTops;
   scan.is_ascii = (high & kTops) == 0;
   return scan;
+}
+
+QuoteScan find_line_portable(std::string_view text, std::uint32_t* offsets) {
+  return find_quotes_portable(text.substr(0, text.find('\n')), offsets);
 }
 
 #if defined(__x86_64__)
@@ -103,8 +109,7 @@ constexpr TailMask kTailMask = make_tail_mask();
 
 // What the blocks of a line have in common, and the carry from one to the next.
 struct Seen {
-  __m256i controls;  // lanes of 0xff where a control character was seen
-  __m256i bytes;     // all bytes together
+  __m256i bytes;  // all bytes together
   bool has_escapes = false;
   bool reaches_over = false;
 };
@@ -115,14 +120,14 @@ __attribute__((target("avx2"))) inline std::uint64_t bits(__m256i low, __m256i h
   return first | (std::uint64_t{second} << 32U);
 }
 
+// Lanes of 0xff where a control character is.
+__attribute__((target("avx2"))) inline __m256i controls_of(__m256i bytes) {
+  return _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
+}
+
 // The quotation marks of 64 bytes.
 __attribute__((target("avx2"))) inline std::uint64_t marks_of(__m256i low, __m256i high,
                                                               Seen& seen) {
-  const __m256i last_control = _mm256_set1_epi8(0x1f);
-  const __m256i controls =
-      _mm256_or_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(low, last_control), low),
-                      _mm256_cmpeq_epi8(_mm256_min_epu8(high, last_control), high));
-  seen.controls = _mm256_or_si256(seen.controls, controls);
   seen.bytes = _mm256_or_si256(seen.bytes, _mm256_or_si256(low, high));
   const __m256i quote = _mm256_set1_epi8('"');
   const std::uint64_t marks = bits(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(high, quote));
@@ -149,39 +154,83 @@ __attribute__((target("avx2"))) inline __m256i load_tail(const char* from, std::
 
 __attribute__((target("avx2,bmi,popcnt"))) QuoteScan find_quotes_avx2(std::string_view line,
                                                                       std::uint32_t* offsets) {
-  Seen seen{_mm256_setzero_si256(), _mm256_setzero_si256()};
+  Seen seen{_mm256_setzero_si256()};
+  __m256i controls = _mm256_setzero_si256();
   std::uint32_t* out = offsets;
   std::size_t at = 0;
+  const auto take = [&](__m256i low, __m256i high) __attribute__((target("avx2,bmi,popcnt"))) {
+    controls = _mm256_or_si256(controls, _mm256_or_si256(controls_of(low), controls_of(high)));
+    out = write_offsets_bmi(marks_of(low, high, seen), static_cast<std::uint32_t>(at), out);
+  };
   for (; at + 64 <= line.size(); at += 64) {
-    const char* block = line.data() + at;
-    const std::uint64_t marks = marks_of(load(block), load(block + 32), seen);
-    out = write_offsets_bmi(marks, static_cast<std::uint32_t>(at), out);
+    take(load(line.data() + at), load(line.data() + at + 32));
   }
   if (at < line.size()) {
     const char* block = line.data() + at;
     const std::size_t left = line.size() - at;
-    const std::uint64_t marks =
-        marks_of(load_tail(block, left), load_tail(block + 32, left < 32 ? 0 : left - 32), seen);
-    out = write_offsets_bmi(marks, static_cast<std::uint32_t>(at), out);
+    take(load_tail(block, left), load_tail(block + 32, left < 32 ? 0 : left - 32));
   }
   QuoteScan scan;
+  scan.length = line.size();
   scan.count = static_cast<std::size_t>(out - offsets);
-  scan.has_controls = _mm256_testz_si256(seen.controls, seen.controls) == 0;
+  scan.has_controls = _mm256_testz_si256(controls, controls) == 0;
   scan.has_escapes = seen.has_escapes;
   scan.is_ascii = _mm256_movemask_epi8(seen.bytes) == 0;
   return scan;
 }
 
+// A line's end is a control character as well, so that 64 bytes without any need no further look.
+__attribute__((target("avx2,bmi,popcnt"))) QuoteScan find_line_avx2(std::string_view text,
+                                                                    std::uint32_t* offsets) {
+  Seen seen{_mm256_setzero_si256()};
+  QuoteScan scan;
+  scan.length = text.size();
+  std::uint32_t* out = offsets;
+  for (std::size_t at = 0; at < scan.length; at += 64) {
+    const __m256i low = load(text.data() + at);
+    const __m256i high = load(text.data() + at + 32);
+    std::uint64_t marks = marks_of(low, high, seen);
+    const __m256i low_controls = controls_of(low);
+    const __m256i high_controls = controls_of(high);
+    const std::size_t left = scan.length - at;
+    const __m256i any = _mm256_or_si256(low_controls, high_controls);
+    if (_mm256_testz_si256(any, any) == 0 || left < 64) {
+      const __m256i newline = _mm256_set1_epi8('\n');
+      const std::uint64_t newlines =
+          bits(_mm256_cmpeq_epi8(low, newline), _mm256_cmpeq_epi8(high, newline));
+      const std::size_t end = std::min<std::size_t>(_tzcnt_u64(newlines), left);
+      const std::uint64_t of_line = end < 64 ? (std::uint64_t{1} << end) - 1 : ~std::uint64_t{0};
+      scan.has_controls |= (bits(low_controls, high_controls) & of_line) != 0;
+      if (end < 64) scan.length = at + end;
+      marks &= of_line;
+    }
+    out = write_offsets_bmi(marks, static_cast<std::uint32_t>(at), out);
+  }
+  scan.count = static_cast<std::size_t>(out - offsets);
+  scan.has_escapes = seen.has_escapes;
+  scan.is_ascii = _mm256_movemask_epi8(seen.bytes) == 0;
+  return scan;
+}
+
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
+         __builtin_cpu_supports("popcnt") != 0;
+}
+
 }  // namespace
 
 FindQuotes fastest_find_quotes() {
-  const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-                        __builtin_cpu_supports("popcnt") != 0;
-  return has_avx2 ? find_quotes_avx2 : find_quotes_portable;
+  return has_avx2() ? find_quotes_avx2 : find_quotes_portable;
+}
+FindQuotes fastest_find_line() {
+  return has_avx2() ? find_line_avx2 : find_line_portable;
 }
 #else
 FindQuotes fastest_find_quotes() {
   return find_quotes_portable;
+}
+FindQuotes fastest_find_line() {
+  return find_line_portable;
 }
 #endif
 

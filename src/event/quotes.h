@@ -9,10 +9,11 @@ namespace remit::event {
 
 /// What one pass over a line's bytes saw.
 struct QuoteScan {
+  std::size_t length = 0;     ///< of the line
   std::size_t count = 0;      ///< quotation marks that no backslash escapes
   bool has_controls = false;  ///< a byte below 0x20
-  bool has_escapes = false;   ///< a backslash
-  bool is_ascii = false;
+  bool has_escapes = false;   ///< a backslash, perhaps one within 63 bytes behind the line
+  bool is_ascii = false;      ///< nor do the 63 bytes behind the line have any other byte
 };
 
 /// Bytes behind a line that a scan may read, and entries behind the marks that it may write.
@@ -29,5 +30,9 @@ QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets);
 
 /// The fastest that this machine runs; the portable one where there is no other.
 FindQuotes fastest_find_quotes();
+
+/// As FindQuotes, for the line that ends in front of the first `\n` of a text, or with the text.
+QuoteScan find_line_portable(std::string_view text, std::uint32_t* offsets);
+FindQuotes fastest_find_line();
 
 }  // namespace remit::event

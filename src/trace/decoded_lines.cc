@@ -213,30 +213,27 @@ void DecodedLines::decode(Block& block, event::Decoder& decoder) const {
   block.count = block.numbered = 0;
   block.texts.clear();
   while (block.at < block.size && block.count < lines_at_once_) {
-    const char* const from = block.bytes.get() + block.at;
-    const std::size_t left = block.size - block.at;
-    const auto* const newline = static_cast<const char*>(std::memchr(from, '\n', left));
-    const std::size_t length = newline != nullptr ? static_cast<std::size_t>(newline - from) : left;
+    const std::string_view rest(block.bytes.get() + block.at, block.size - block.at);
+    const std::string_view text = rest.substr(0, decoder.find_line(rest));
+    const bool is_whole = text.size() < rest.size();
     const std::uint64_t offset = block.offset + block.at;
-    block.at += length + (newline != nullptr ? 1 : 0);
+    block.at += text.size() + (is_whole ? 1 : 0);
     ++block.numbered;
-    const std::string_view text(from, length);
-    const bool is_too_long = length > max_line_bytes_;
+    const bool is_too_long = text.size() > max_line_bytes_;
     if (!is_too_long && is_blank(text)) continue;
     if (block.lines.size() == block.count) block.lines.emplace_back();
     DecodedLine& out = block.lines[block.count++];
-    out.line = {text, offset, block.numbered,
-                newline != nullptr ? LineEnd::kWhole : LineEnd::kTorn};
+    out.line = {text, offset, block.numbered, is_whole ? LineEnd::kWhole : LineEnd::kTorn};
     out.error.reset();
     if (is_too_long) {
       out.line.end = LineEnd::kTooLong;
       out.line.text = text.substr(0, max_line_bytes_);
       continue;
     }
-    Status decoded = decoder.decode(text, out.event);
+    Status decoded = decoder.decode_found(out.event);
     if (!decoded) {
       out.error = std::move(decoded).error();
-    } else if (std::memchr(from, '\\', length) != nullptr) {
+    } else if (decoder.has_own_texts()) {
       adopt_texts(text, out.event, block.texts);
     }
   }
