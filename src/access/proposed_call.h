@@ -1,6 +1,8 @@
 // What a planner proposes: a tool and untrusted arguments, with the credential it came with.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,22 +12,38 @@ namespace remit::access {
 class Credential {
  public:
   enum class Kind : unsigned char {
-    kNone,    ///< nothing was presented
-    kLocal,   ///< the transport itself is the credential (stdio: who started the process)
-    kBearer,  ///< a bearer token
+    kNone,       ///< nothing was presented
+    kLocal,      ///< the transport itself is the credential (stdio: who started the process)
+    kBearer,     ///< a bearer token
+    kReference,  ///< the name of a principal, kept with deferred work; only its worker presents one
   };
   Credential() = default;
   static Credential local() { return Credential{Kind::kLocal, {}}; }
   static Credential bearer(std::string secret) {
     return Credential{Kind::kBearer, std::move(secret)};
   }
+  static Credential reference(std::string name) {
+    return Credential{Kind::kReference, std::move(name)};
+  }
   [[nodiscard]] Kind kind() const { return kind_; }
-  [[nodiscard]] const std::string& secret() const { return secret_; }
+  /// Of a bearer token.
+  [[nodiscard]] const std::string& secret() const { return text_; }
+  /// Of a reference, which is no secret and proves nothing.
+  [[nodiscard]] const std::string& name() const { return text_; }
 
  private:
-  Credential(Kind kind, std::string secret) : kind_(kind), secret_(std::move(secret)) {}
+  Credential(Kind kind, std::string text) : kind_(kind), text_(std::move(text)) {}
   Kind kind_ = Kind::kNone;
-  std::string secret_;
+  std::string text_;
+};
+
+/// What is known of a call that was put off and is taken up now. Set by the worker alone; context
+/// for the record, never authority.
+struct Deferral {
+  std::string queue;
+  std::string enqueued_policy_version = {};  ///< in force when the work was put off
+  std::string worker = {};                   ///< who takes it up
+  std::int64_t attempt = 1;                  ///< of its invocation key, from 1
 };
 
 /// One proposed tool call, as it reaches the boundary. Nothing in it is trusted but `route` and
@@ -41,6 +59,7 @@ struct ProposedCall {
   std::string case_id = {};                 ///< likewise
   std::string trace_id = {};                ///< W3C trace context, for joining only
   std::string span_id = {};
+  std::optional<Deferral> deferral = std::nullopt;  ///< of deferred work
 };
 
 }  // namespace remit::access

@@ -55,6 +55,11 @@ CallRecord::CallRecord(const access::ProposedCall& call, std::string invocation_
       span_id_(recorded_hex(call.span_id, kSpanIdDigits)),
       planner_policy_version_(recorded_name(call.planner_policy_version, key)) {
   if (!call.idempotency_key.empty()) idempotency_key_digest_ = key.digest(call.idempotency_key);
+  if (!call.deferral) return;
+  queue_ = recorded_name(call.deferral->queue, key);
+  enqueued_policy_version_ = recorded_name(call.deferral->enqueued_policy_version, key);
+  worker_ = recorded_name(call.deferral->worker, key);
+  attempt_ = call.deferral->attempt;
 }
 
 void CallRecord::set_assessment(Assessment assessment, std::string decision_id,
@@ -105,6 +110,14 @@ Event CallRecord::begin(EventKind kind, std::string_view time) const {
   out.set_if_any(Field::kCaseId, case_id_);
   out.set_if_any(Field::kRoute, route_);
   out.set_if_any(Field::kTool, tool_);
+  if (attempt_ > 0) out.set(Field::kAttempt, attempt_);
+  return out;
+}
+
+Event CallRecord::deferred(EventKind kind) const {
+  Event out = begin(kind, time_);
+  out.set_if_any(Field::kQueue, queue_);
+  out.set_if_any(Field::kEnqueuedPolicyVersion, enqueued_policy_version_);
   return out;
 }
 
@@ -183,9 +196,12 @@ Event CallRecord::decision() const {
 }
 
 void CallRecord::append_decision(std::vector<Event>& out) const {
+  const bool is_deferred = attempt_ > 0;
   out.push_back(request());
+  if (is_deferred) out.push_back(deferred(EventKind::kQueueDequeued));
   for (std::size_t i = 0; i < assessment_.resolutions.size(); ++i) out.push_back(resolution(i));
   out.push_back(decision());
+  if (is_deferred && !assessment_.may_run()) out.push_back(deferred(EventKind::kQueueDenied));
 }
 
 void CallRecord::append_start(std::string_view time, std::vector<Event>& out) const {
@@ -193,6 +209,7 @@ void CallRecord::append_start(std::string_view time, std::vector<Event>& out) co
   if (!assessment_.resources.empty()) set_resource(assessment_.resources.front(), start);
   start.set(Field::kDecisionId, decision_id_);
   start.set_if_any(Field::kArgsDigest, args_digest_);
+  start.set_if_any(Field::kWorker, worker_);
 }
 
 Event CallRecord::finish(const access::Resource& resource, std::string_view outcome,

@@ -36,7 +36,8 @@ class CallRecord {
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
   [[nodiscard]] const std::string& case_id() const { return case_id_; }
 
-  /// `tool.request`, `resource.resolved` for each look-up, `authorization.decision`.
+  /// `tool.request`, `resource.resolved` for each look-up, `authorization.decision`; of deferred
+  /// work `queue.dequeued` behind the request, and `queue.denied` behind what refuses it.
   void append_decision(std::vector<event::Event>& out) const;
   /// `executor.start`, at `time` (RFC 3339) or, if that is empty, at the time of the call.
   void append_start(std::string_view time, std::vector<event::Event>& out) const;
@@ -50,6 +51,7 @@ class CallRecord {
   // The fields that every event of the call carries; the time is the sink's unless given.
   [[nodiscard]] event::Event begin(event::EventKind kind, std::string_view time) const;
   [[nodiscard]] event::Event request() const;
+  [[nodiscard]] event::Event deferred(event::EventKind kind) const;
   [[nodiscard]] event::Event resolution(std::size_t index) const;
   [[nodiscard]] event::Event decision() const;
 
@@ -63,6 +65,10 @@ class CallRecord {
   std::string span_id_;
   std::string planner_policy_version_;
   std::string idempotency_key_digest_;
+  std::string queue_;  // these of deferred work
+  std::string enqueued_policy_version_;
+  std::string worker_;
+  std::int64_t attempt_ = 0;
 
   Assessment assessment_;
   std::shared_ptr<const decision::PolicySnapshot> in_force_;  // where it is not the assessment's

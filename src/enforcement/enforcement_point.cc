@@ -171,9 +171,9 @@ Status EnforcementPoint::Impl::commit(const std::vector<Event>& events, std::uin
 
 Status EnforcementPoint::Impl::commit_decision(const CallRecord& record, StartCommit start,
                                                std::uint64_t generation) {
-  constexpr std::size_t kRequestDecisionStart = 3;
+  constexpr std::size_t kRequestToStart = 4;
   std::vector<Event> events;
-  events.reserve(kRequestDecisionStart + record.assessment().resolutions.size());
+  events.reserve(kRequestToStart + record.assessment().resolutions.size());
   record.append_decision(events);
   if (start == StartCommit::kWithDecision && record.assessment().may_run()) {
     record.append_start({}, events);
@@ -211,6 +211,7 @@ CallOutcome EnforcementPoint::Impl::run(CallRecord& record, ToolHandler& handler
   granted.bundle_ = facts.snapshot->bundle;
   granted.tool_ = facts.tool;
   granted.invocation_id_ = record.invocation_id();
+  granted.principal_ = std::move(*facts.identity->principal);
   granted.resources_ = std::move(facts.resources);
   granted.arguments_ = std::move(facts.arguments);
   granted.arguments_json_ = std::move(facts.granted_json);
@@ -368,6 +369,7 @@ Denial EnforcementPoint::refuse(const TransportRefusal& refusal) {
   call.tool = refusal.tool;
   call.run_id = refusal.run_id;
   call.case_id = refusal.case_id;
+  call.deferral = refusal.deferral;
   const WallTime now = impl_->world.clock.wall_now();
   CallRecord record = impl_->new_record(call, now);
   std::optional<Denial> denial = impl_->decide(

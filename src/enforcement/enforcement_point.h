@@ -65,6 +65,10 @@ class GrantedCall {
   [[nodiscard]] const json::Value& arguments() const { return arguments_; }
   /// The same as canonical JSON text: the bytes that go on (*our bytes go on*).
   [[nodiscard]] const std::string& arguments_json() const { return arguments_json_; }
+  /// Who called, as of this call, and the policy that let it: what a handler that puts work off
+  /// keeps a reference to, and as context.
+  [[nodiscard]] const access::Principal& principal() const { return principal_; }
+  [[nodiscard]] const std::string& policy_version() const { return bundle_->version; }
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
   [[nodiscard]] const std::string& case_id() const { return case_id_; }
   /// Asks the handler to stop; the outcome is recorded all the same.
@@ -76,6 +80,7 @@ class GrantedCall {
   std::shared_ptr<const policy::Bundle> bundle_;  // keeps `tool_` alive
   const policy::Tool* tool_ = nullptr;
   std::string invocation_id_;
+  access::Principal principal_;
   std::vector<access::Resource> resources_;
   json::Value arguments_;
   std::string arguments_json_;
@@ -151,6 +156,7 @@ struct TransportRefusal {
   access::Credential credential = {};
   std::string run_id = {};
   std::string case_id = {};
+  std::optional<access::Deferral> deferral = std::nullopt;  ///< of deferred work
 };
 
 /// The run that a process serves, as its launcher named it.

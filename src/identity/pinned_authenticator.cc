@@ -40,6 +40,12 @@ Identity PinnedAuthenticator::authenticate(const access::Credential& credential,
     case access::Credential::Kind::kBearer:
       return {.state = PrincipalState::kInvalid,
               .detail = "a bearer token was presented, and no issuer is configured"};
+    case access::Credential::Kind::kReference:
+      if (!principal_ || credential.name() != principal_->subject) {
+        return {.state = PrincipalState::kInvalid,
+                .detail = "the reference names no principal of the configuration"};
+      }
+      return {.state = PrincipalState::kAuthenticated, .principal = principal_};
     case access::Credential::Kind::kLocal:
       if (!principal_) {
         return {.state = PrincipalState::kMissing, .detail = "no principal is pinned"};

@@ -11,9 +11,10 @@
 namespace remit::identity {
 
 /// Who started the process is who calls: for standard input and output, where there is no other
-/// credential. A local credential is the pinned principal; without a pinned principal, or with no
-/// credential at all, the identity is missing; a bearer token is invalid, since nothing here can
-/// verify it, and is never treated as absent. For access, every state but kAuthenticated means
+/// credential. A local credential is the pinned principal, and so is a reference to its subject,
+/// by which deferred work names it; without a pinned principal, or with no credential at all, the
+/// identity is missing; another reference is invalid; a bearer token is invalid, since nothing here
+/// can verify it, and is never treated as absent. For access, every state but kAuthenticated means
 /// deny. Immutable, thread-safe.
 class PinnedAuthenticator final : public Authenticator {
  public:
