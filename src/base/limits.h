@@ -64,6 +64,17 @@ inline constexpr std::size_t kMaxDatabaseValueBytes = std::size_t{4} * 1024 * 10
 inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxDatabaseConnections = 8;  ///< to one server
 
+/// The ledger of approvals and invocation keys.
+inline constexpr std::chrono::milliseconds kLedgerDeadline{1000};  ///< one operation of a call
+/// How long a process that says nothing more is thought to be alive; renewed each third of it.
+inline constexpr std::chrono::milliseconds kLedgerLease{30'000};
+inline constexpr std::size_t kMaxUnwrittenEnds = 10'000;  ///< of calls, while the ledger is away
+inline constexpr std::int64_t kMaxRequestsPerPrincipal = 64;  ///< for approval, not yet granted
+inline constexpr std::chrono::hours kRequestLifetime{24};     ///< likewise
+inline constexpr std::size_t kMaxRequestArgumentBytes = std::size_t{64} * 1024;  ///< shown whole
+inline constexpr std::chrono::hours kMaxApprovalLifetime{24 * 30};
+inline constexpr std::size_t kMaxLedgerRows = 1000;  ///< of one list for people
+
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxCallsInFlight = 256;
@@ -91,6 +102,16 @@ inline constexpr std::chrono::milliseconds kDrainDeadline{10'000};  ///< calls i
 /// Calls in flight after a signal, or when kDrainDeadline is over; a client that does not read.
 inline constexpr std::chrono::milliseconds kLastWords{1'000};
 inline constexpr std::chrono::milliseconds kServerGrace{2'000};  ///< to end by itself, twice
+
+/// HTTP, server and client.
+inline constexpr std::size_t kMaxUrlBytes = 4096;
+inline constexpr std::size_t kMaxHeadBytes = std::size_t{16} * 1024;  ///< start line and headers
+inline constexpr std::size_t kMaxHeaders = 100;
+inline constexpr std::size_t kMaxStreamBytes = std::size_t{1} * 1024 * 1024;  ///< not yet taken
+/// Of a client's next request, read while the one before it is answered.
+inline constexpr std::size_t kMaxReadAheadBytes = std::size_t{64} * 1024;
+inline constexpr std::size_t kMaxHostLookups = 4;  ///< that hang, of one client
+inline constexpr int kMaxInterimResponses = 8;     ///< 1xx before the response itself
 
 /// The grader.
 inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< files of one run
