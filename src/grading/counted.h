@@ -23,4 +23,16 @@ inline std::string bounds_text(const Bounds& bounds, std::string_view one, std::
   return std::to_string(bounds.at_least) + " to " + counted(*bounds.at_most, one, many);
 }
 
+/// The name of what is counted.
+struct Noun {
+  std::string_view one, many;
+
+  [[nodiscard]] std::string counted(std::uint64_t number) const {
+    return grading::counted(number, one, many);
+  }
+  [[nodiscard]] std::string bounds(const Bounds& bounds) const {
+    return bounds_text(bounds, one, many);
+  }
+};
+
 }  // namespace remit::grading

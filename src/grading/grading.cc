@@ -34,11 +34,12 @@ Finding run_finding(Code code, std::string_view detail) {
   return out;
 }
 
-// Those of the run, then of cases, then of invocations; the first contradicted fact first.
+// Those of the run, then of cases, then of invocations; the first contradicted fact first, its
+// consequences behind it.
 bool stands_first(const Finding& left, const Finding& right) {
   const auto key = [](const Finding& one) {
-    return std::tie(one.invocation_id, one.case_id, one.owner, one.code, one.events, one.expected,
-                    one.recorded, one.message);
+    return std::tie(one.invocation_id, one.case_id, one.consequence, one.owner, one.code,
+                    one.events, one.expected, one.recorded, one.message);
   };
   if (const auto order = key(left) <=> key(right); order != 0) return order < 0;
   return std::lexicographical_compare(left.events.begin(), left.events.end(), right.events.begin(),
@@ -47,6 +48,11 @@ bool stands_first(const Finding& left, const Finding& right) {
                                                std::tie(b.file, b.offset);
                                       });
 }
+
+/// So far ahead of where they are needed, events and invocations are sent for: what the store holds
+/// is larger than the processor's caches.
+constexpr std::size_t kEventsAhead = 4;
+constexpr std::uint32_t kCallsAhead = 16;
 
 /// Verdicts of invocations, and of those alone for which a verdict blocks (REQ-GR-005).
 struct Tally {
@@ -162,6 +168,10 @@ Status Grader::add(const event::Event& event, const trace::Line& line) {
   return state_->store.add(event, line);
 }
 
+void Grader::expect(std::uint64_t id_hash) const {
+  state_->store.expect(id_hash);
+}
+
 void Grader::note_files_of_requests(std::uint64_t count) {
   state_->store.note_files_of_requests(count);
 }
@@ -178,7 +188,7 @@ void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace
   const std::string what = is_told ? fmt::format("byte {}: {}", offset, error.message) : "";
   Finding finding = run_finding(Code::kMalformedEvent, what);
   const std::uint64_t place = state_->store.place(offset);
-  const std::uint64_t end = line.offset + line.text.size();
+  const std::uint64_t end = line.offset + without_return(line.text).size();
   const LineSpan span = LineSpan::of(line.number, end > offset ? end - offset : 0);
   finding.events.push_back(state_->store.unwritten_position(place, span));
   if (is_told) {
@@ -277,10 +287,10 @@ void Grader::State::find_repeats() {
 
 // What redaction found in lines of no invocation that was seen.
 void Grader::State::find_sightings() {
-  for (const Sighting& one : sightings.all()) {
-    if (one.is_of_call) continue;
+  for (const Sighting& one : sightings.unclaimed()) {
     Finding finding = run_finding(one.code, one.detail());
     finding.recorded = one.what;
+    finding.lines = one.lines;
     finding.events.push_back(one.position);
     findings.push_back(std::move(finding));
   }
@@ -377,6 +387,7 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
   if (findings.size() == before && !criteria.list_all) return;
   InvocationGrade& one = invocations.emplace_back();
   one.invocation_id = std::string(call.id);
+  one.owner = judging.judge.owner();
   one.verdicts = verdicts;
   one.blocking = call.requirements->blocking;
   if (criteria.keep_records) one.record = record_of(store, call);
@@ -390,7 +401,7 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
 }
 
 Status Grader::State::judge_calls(RuleBook& book, Judging& judging) {
-  const bool may_skip = store.is_plain() && sightings.all().empty() && manifest() == nullptr &&
+  const bool may_skip = store.is_plain() && sightings.empty() && manifest() == nullptr &&
                         !criteria.expected_ids && !criteria.list_all;
   Population& population = judging.grade.population;
   const auto take = [&](const PlainCall& call) {
@@ -402,6 +413,7 @@ Status Grader::State::judge_calls(RuleBook& book, Judging& judging) {
   CallView call;
   const auto visit = [&] {
     for (std::uint32_t i = 0; i < store.invocations().size(); ++i) {
+      store.send_for(i + kCallsAhead);
       const Invocation& one = store.invocations()[i];
       if (const std::optional<PlainCall> plain = store.plain_call(one); plain && take(*plain)) {
         continue;
@@ -507,9 +519,7 @@ void Grader::State::list(Grade& grade) {
     if (!finding.invocation_id) continue;
     const auto found = by_id.find(*finding.invocation_id);
     if (found == by_id.end()) continue;
-    InvocationGrade& one = *found->second;
-    one.findings.push_back(i);
-    one.owner = one.owner ? std::min(*one.owner, finding.owner) : finding.owner;
+    found->second->findings.push_back(i);
   }
 }
 
@@ -540,6 +550,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
            std::tie(evidence.inputs[right].name, right);
   });
   const unsigned threads = criteria.threads;
+  const std::uint64_t seed = criteria.hash_seed;
   const std::shared_ptr<const redaction::Redaction> redaction = criteria.redaction;
   const std::optional<DatedBaseline> known = std::move(criteria.known);
   std::optional<redaction::Inspector> inspector;
@@ -561,7 +572,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   event::Decoder decoder;
   for (const std::size_t index : order) {
     const trace::Input& input = evidence.inputs[index];
-    trace::EventReader reader(files, input, decoder, on_document, threads);
+    trace::EventReader reader(files, input, decoder, on_document, threads, seed);
     trace::Item item = trace::Item::kSource;
     while (item != trace::Item::kEnd) {
       REMIT_TRY_ASSIGN(item, reader.next());
@@ -571,6 +582,7 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
       }
       const event::Event* const event = item == trace::Item::kEvent ? &reader.event() : nullptr;
       if (event != nullptr) {
+        grader.expect(reader.id_hash_ahead(kEventsAhead));
         Status added = grader.add(*event, reader.line());
         if (!added) return in_place(reader.source(), std::move(added).error());
       }

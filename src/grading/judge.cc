@@ -119,7 +119,7 @@ void Judge::judge_record() {
   const CallView& call = *call_;
   judge_repeats();
   for (const Sighting& one : assignment_->sightings) {
-    add_at(one.code, std::nullopt, one.what, {one.position}, one.detail());
+    add_at(one.code, std::nullopt, one.what, {one.position}, one.detail()).lines = one.lines;
   }
   const Bounds& requests = requirements_->request;
   const auto told = [](std::size_t number) { return counted(number, "request", "requests"); };
@@ -238,16 +238,28 @@ void Judge::judge_planning() {
   }
 }
 
-// REQ-GR-012.
+// REQ-GR-012, REQ-GR-019.
 void Judge::mark_consequences(std::size_t from) {
-  if (findings_.size() - from < 2) return;
-  Owner first = Owner::kAgent;
-  for (std::size_t i = from; i < findings_.size(); ++i) {
-    first = std::min(first, findings_[i].owner);
-  }
-  for (std::size_t i = from; i < findings_.size(); ++i) {
-    findings_[i].consequence = findings_[i].owner != first;
-  }
+  owner_.reset();
+  if (findings_.size() == from) return;
+  const std::span<Finding> own = std::span(findings_).subspan(from);
+  const bool has_requests_only = call_->requests.size() == call_->events.size();
+  const bool may_be_lost =
+      has_requests_only && std::ranges::any_of(own, [](const Finding& one) {
+        return one.code == Code::kMissingDecision && one.value == Value::kUndetermined;
+      });
+  const auto first_of = [&](bool passes_over) {
+    std::optional<Owner> first;
+    for (const Finding& one : own) {
+      const bool is_open = one.value == Value::kUndetermined && one.owner == Owner::kObservability;
+      if (passes_over && is_open) continue;
+      first = first ? std::min(*first, one.owner) : one.owner;
+    }
+    return first;
+  };
+  owner_ = first_of(may_be_lost);
+  if (!owner_) owner_ = first_of(false);
+  for (Finding& one : own) one.consequence = one.owner != *owner_;
 }
 
 }  // namespace remit::grading

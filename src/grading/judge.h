@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grading/call_view.h"
+#include "grading/counted.h"
 #include "grading/event_index.h"
 #include "grading/grade.h"
 #include "grading/manifest.h"
@@ -48,6 +49,9 @@ class Judge {
 
   /// Appends what is wrong with `call` and returns its verdicts.
   ByVerdict<Value> judge(const CallView& call, const Assignment& assignment);
+
+  /// Of the call that was judged last (REQ-GR-012); none where nothing is wrong with it.
+  [[nodiscard]] std::optional<Owner> owner() const { return owner_; }
 
   /// Expected effects that were compared with starts, since nothing observed them.
   [[nodiscard]] std::uint64_t effects_by_starts() const { return effects_by_starts_; }
@@ -113,6 +117,8 @@ class Judge {
   void judge_counts();
   void judge_counts_on_allow();
   void judge_counts_on_deny();
+  void judge_too_many(Code code, const Bounds& bounds, const Events& events,
+                      const Events& given_back, const Noun& noun);
   void judge_start(const EventRecord& start);
   void judge_cited_start(const EventRecord& start);
   void judge_uncited_start(const EventRecord& start, const Range& own);
@@ -123,7 +129,10 @@ class Judge {
   void judge_finished_call(const EventRecord& finish);
   void judge_effects();
 
-  [[nodiscard]] bool is_covered_by_unspent();
+  /// The unspent permits that speak for an allow of the invocation.
+  [[nodiscard]] Events permits_given_back();
+  /// The last decision of that word, else the last of all.
+  [[nodiscard]] const EventRecord& last_decision(DecisionWord word) const;
   // `own` are the decisions of the start's writer.
   [[nodiscard]] const EventRecord* decision_behind(const EventRecord& start, const Range& own);
   [[nodiscard]] const EventRecord* first_elsewhere(const Sought& sought, const Range& own);
@@ -171,6 +180,7 @@ class Judge {
   const Requirements* requirements_ = nullptr;
   const Assignment* assignment_ = nullptr;
   ByVerdict<Value> verdicts_;
+  std::optional<Owner> owner_;
   std::uint64_t effects_by_starts_ = 0;
 };
 

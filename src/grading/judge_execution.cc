@@ -9,12 +9,8 @@
 namespace remit::grading {
 namespace {
 
-std::string starts_text(std::uint64_t number) {
-  return counted(number, "start", "starts");
-}
-std::string finishes_text(std::uint64_t number) {
-  return counted(number, "finish", "finishes");
-}
+constexpr Noun kStarts = {"start", "starts"};
+constexpr Noun kFinishes = {"finish", "finishes"};
 
 auto begin_of(const Events& events, const Range& range) {
   return events.begin() + static_cast<std::ptrdiff_t>(range.from);
@@ -26,11 +22,39 @@ auto end_of(const Events& events, const Range& range) {
 }  // namespace
 
 // REQ-GR-047: an unspent permit names an allow of the invocation, or none.
-bool Judge::is_covered_by_unspent() {
-  return std::any_of(call_->unspent.begin(), call_->unspent.end(), [&](const EventRecord* unspent) {
-    return unspent->fact(Fact::kDecisionId) == 0 ||
-           decisions_.first({unspent, 0, true, kAllowWord}, all_decisions()) != EventIndex::kNone;
-  });
+Events Judge::permits_given_back() {
+  Events out;
+  for (const EventRecord* unspent : call_->unspent) {
+    const bool names_none = unspent->fact(Fact::kDecisionId) == 0;
+    if (names_none ||
+        decisions_.first({unspent, 0, true, kAllowWord}, all_decisions()) != EventIndex::kNone) {
+      out.push_back(unspent);
+    }
+  }
+  return out;
+}
+
+// REQ-GR-017.
+const EventRecord& Judge::last_decision(DecisionWord word) const {
+  const Events& decisions = call_->decisions;
+  const auto last = std::find_if(decisions.rbegin(), decisions.rend(),
+                                 [&](const EventRecord* one) { return one->decision == word; });
+  return last == decisions.rend() ? *decisions.back() : **last;
+}
+
+// REQ-CT-022: permits that were given back are one more of the kind beside others.
+void Judge::judge_too_many(Code code, const Bounds& bounds, const Events& events,
+                           const Events& given_back, const Noun& noun) {
+  if (!bounds.at_most || events.empty()) return;
+  const std::string recorded = noun.counted(events.size());
+  if (events.size() > *bounds.at_most) {
+    add(code, noun.bounds(bounds), recorded, events);
+  } else if (!given_back.empty() && events.size() == *bounds.at_most) {
+    Events all = given_back;
+    all.insert(all.end(), events.begin(), events.end());
+    add(code, noun.counted(*bounds.at_most - 1), recorded, all,
+        "its permit was given back unspent");
+  }
 }
 
 // REQ-CT-021. A shadow decision says nothing about how often the call runs (REQ-GR-061).
@@ -43,44 +67,35 @@ void Judge::judge_counts() {
 // REQ-CT-022: an unspent permit is a start, and a finish where nothing started.
 void Judge::judge_counts_on_allow() {
   const CallView& call = *call_;
-  const std::uint64_t unspent = is_covered_by_unspent() ? 1 : 0;
-  const std::uint64_t starts = call.starts.size();
-  const std::uint64_t finishes = call.finishes.size();
-  const Bounds& start_bounds = requirements_->start_on_allow;
-  const std::string starts_wanted = bounds_text(start_bounds, "start", "starts");
-  if (starts + unspent < start_bounds.at_least) {
-    add(Code::kAllowWithoutStart, starts_wanted, starts_text(starts), {call.decisions.back()});
+  const Events given_back = permits_given_back();
+  const std::uint64_t unspent = given_back.empty() ? 0 : 1;
+  const Bounds& starts = requirements_->start_on_allow;
+  if (call.starts.size() + unspent < starts.at_least) {
+    add(Code::kAllowWithoutStart, kStarts.bounds(starts), kStarts.counted(call.starts.size()),
+        {&last_decision(DecisionWord::kAllow)});
   }
-  if (start_bounds.at_most && starts > *start_bounds.at_most) {
-    add(Code::kMultipleStarts, starts_wanted, starts_text(starts), call.starts);
-  } else if (start_bounds.at_most && starts > 0 && starts + unspent > *start_bounds.at_most) {
-    add(Code::kMultipleStarts, starts_text(*start_bounds.at_most - 1), starts_text(starts),
-        {call.unspent.front(), call.starts.front()}, "its permit was given back unspent");
-  }
+  judge_too_many(Code::kMultipleStarts, starts, call.starts, given_back, kStarts);
   const FinishBounds& wanted = requirements_->finish_on_allow;
-  const Bounds bounds = wanted.equals_start ? Bounds{starts, starts} : wanted.number;
-  const std::uint64_t spared = wanted.equals_start ? 0 : unspent;
-  const std::string finishes_wanted = bounds_text(bounds, "finish", "finishes");
-  if (finishes + (starts == 0 ? spared : 0) < bounds.at_least) {
-    add(Code::kAllowWithoutFinish, finishes_wanted, finishes_text(finishes),
-        {starts > 0 ? call.starts.back() : call.decisions.back()});
+  const std::uint64_t started = call.starts.size();
+  const Bounds finishes = wanted.equals_start ? Bounds{started, started} : wanted.number;
+  const std::uint64_t spared = wanted.equals_start || started > 0 ? 0 : unspent;
+  if (call.finishes.size() + spared < finishes.at_least) {
+    add(Code::kAllowWithoutFinish, kFinishes.bounds(finishes),
+        kFinishes.counted(call.finishes.size()),
+        {started > 0 ? call.starts.back() : &last_decision(DecisionWord::kAllow)});
   }
-  if (bounds.at_most && finishes > *bounds.at_most) {
-    add(Code::kMultipleFinishes, finishes_wanted, finishes_text(finishes), call.finishes);
-  } else if (bounds.at_most && finishes > 0 && finishes + spared > *bounds.at_most) {
-    add(Code::kMultipleFinishes, finishes_text(*bounds.at_most - 1), finishes_text(finishes),
-        {call.unspent.front(), call.finishes.front()}, "its permit was given back unspent");
-  }
+  judge_too_many(Code::kMultipleFinishes, finishes, call.finishes,
+                 wanted.equals_start ? Events{} : given_back, kFinishes);
 }
 
 // Where starts are governed, what governs each says what it is.
 void Judge::judge_counts_on_deny() {
   const CallView& call = *call_;
-  const EventRecord* decision = call.decisions.back();
+  const EventRecord* decision = &last_decision(DecisionWord::kDeny);
   const auto& most_starts = requirements_->start_on_deny.at_most;
   if (!requirements_->is_governed && most_starts) {
     for (std::size_t i = *most_starts; i < call.starts.size(); ++i) {
-      add(Code::kStartAfterDeny, starts_text(*most_starts), starts_text(call.starts.size()),
+      add(Code::kStartAfterDeny, kStarts.counted(*most_starts), kStarts.counted(call.starts.size()),
           {decision, call.starts[i]});
     }
   }
@@ -90,7 +105,7 @@ void Judge::judge_counts_on_deny() {
                                                 : wanted.number.at_most;
   if (!most) return;
   for (std::size_t i = *most; i < call.finishes.size(); ++i) {
-    add(Code::kFinishAfterDeny, finishes_text(*most), finishes_text(call.finishes.size()),
+    add(Code::kFinishAfterDeny, kFinishes.counted(*most), kFinishes.counted(call.finishes.size()),
         {decision, call.finishes[i]});
   }
 }

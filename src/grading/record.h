@@ -50,6 +50,12 @@ struct LineSpan {
   }
 };
 
+/// A line as it was read, without the carriage return that is part of its end (REQ-GR-018).
+inline std::string_view without_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 /// A line that can be found again.
 struct Spot {
   std::uint64_t place = 0;

@@ -48,21 +48,18 @@ bool RecordStore::begin_source(std::string_view input, std::string_view source) 
 
 Status RecordStore::add(const Event& event, const trace::Line& line) {
   const std::uint64_t place = this->place(line.offset);
-  std::string_view text = line.text;
-  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  const std::string_view text = without_return(line.text);
   const LineSpan span = LineSpan::of(line.number, text.size());
   const bool is_call = event::is_call_event(event.kind);
   std::uint64_t id_hash = 0;
   if (is_call) {
-    // The index is larger than the processor's caches: what is needed of it is sent for early.
-    id_hash = hash_of_id(event.text(Field::kInvocationId));
-    __builtin_prefetch(&index_[(id_hash >> 32U) & (index_.size() - 1)]);
+    id_hash = line.hashes.id != 0 ? line.hashes.id : hash_of_id(event.text(Field::kInvocationId));
   }
   const std::uint32_t writer = writer_of(event);
   const bool is_numbered = event.has(Field::kSeq);
   std::uint64_t hash = 0;
   if (is_numbered) {
-    hash = hash_text(text, seed_);
+    hash = line.hashes.text != 0 ? line.hashes.text : hash_text(text, seed_);
     if (check_repeat(writer, event, place, span, hash) == Repetition::kRepeated) return {};
     writers_[writer].last_seq = event.integer(Field::kSeq);
   }

@@ -7,14 +7,9 @@
 #include <algorithm>
 #include <set>
 
+#include "grading/counted.h"
+
 namespace remit::grading {
-namespace {
-
-std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
-}
-
-}  // namespace
 
 std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& judge,
                                           const Population& population) const {

@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "grading/counted.h"
 #include "redaction/forms.h"
 #include "redaction/masks.h"
 
 namespace remit::grading {
 namespace {
-
-std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
-}
 
 // Calls `take` with each text of `grade` that came from outside and stands for something: one and
 // the same text may stand in several places.
@@ -91,6 +88,34 @@ void say_what_was_looked_for(const redaction::Redaction* redaction, std::uint64_
   }
 }
 
+// Copies of one line are one sighting. Only kToldSightings and one more are kept.
+void keep(const Sighting& one, std::vector<Sighting>& first) {
+  const auto key = [](const Sighting& sighting) {
+    return std::tie(sighting.position, sighting.what, sighting.where);
+  };
+  const auto at = std::lower_bound(
+      first.begin(), first.end(), one,
+      [&](const Sighting& left, const Sighting& right) { return key(left) < key(right); });
+  if (at != first.end() && key(*at) == key(one)) {
+    const auto file_place = [](const Position& position) {
+      return std::tie(position.file, position.offset);
+    };
+    ++at->lines;
+    if (file_place(one.position) < file_place(at->position)) at->position = one.position;
+    return;
+  }
+  if (first.size() > kToldSightings && at == first.end()) return;
+  first.insert(at, one);
+  if (first.size() > kToldSightings + 1) first.pop_back();
+}
+
+void make_rest(Sighting& sighting, std::uint64_t lines) {
+  sighting.what = sighting.subject;
+  sighting.where = fmt::format("in {} from here on", counted(lines, "more line", "more lines"));
+  sighting.lines = lines;
+  sighting.is_rest = true;
+}
+
 Status mask_all(Grade& grade, const redaction::Scanner& scanner) {
   REMIT_TRY_ASSIGN(redaction::Masks masks, redaction::Masks::make(scanner));
   for_each_text(grade, [&](const std::string& text) { masks.note(text); });
@@ -116,8 +141,8 @@ void Sightings::add(std::span<const redaction::Observation> observations, const 
                     const trace::Line& line, const RecordStore& store) {
   if (observations.empty()) return;
   Sighting one;
-  one.position = store.unwritten_position(store.place(line.offset),
-                                          LineSpan::of(line.number, line.text.size()));
+  one.position = store.unwritten_position(
+      store.place(line.offset), LineSpan::of(line.number, without_return(line.text).size()));
   if (event != nullptr) {
     one.invocation_id = std::string(event->text(event::Field::kInvocationId));
     const std::string_view writer = event->text(event::Field::kWriter);
@@ -130,25 +155,29 @@ void Sightings::add(std::span<const redaction::Observation> observations, const 
   for (const redaction::Observation& observation : observations) {
     const bool is_canary = observation.kind == redaction::Observation::Kind::kCanary;
     one.code = is_canary ? Code::kCanaryLeak : Code::kFieldNotAllowed;
+    one.subject = observation.subject;
     one.what = observation.what;
     one.where = observation.where;
-    all_.push_back(one);
+    Group& group = groups_[{one.invocation_id, one.code, one.subject}];
+    ++group.lines;
+    keep(one, group.first);
   }
 }
 
+// What is told one by one does not depend on the order of reading.
 void Sightings::settle() {
-  const auto key = [](const Sighting& one) {
-    return std::tie(one.invocation_id, one.code, one.position, one.what, one.where);
-  };
-  std::sort(all_.begin(), all_.end(), [&](const Sighting& left, const Sighting& right) {
-    if (key(left) != key(right)) return key(left) < key(right);
-    return std::tie(left.position.file, left.position.offset) <
-           std::tie(right.position.file, right.position.offset);
-  });
-  const auto same = [&](const Sighting& left, const Sighting& right) {
-    return key(left) == key(right);
-  };
-  all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
+  for (auto& [subject, group] : groups_) {
+    std::uint64_t told = 0;
+    for (std::size_t i = 0; i < group.first.size(); ++i) {
+      Sighting& one = all_.emplace_back(std::move(group.first[i]));
+      if (i < kToldSightings) {
+        told += std::exchange(one.lines, 1);
+      } else {
+        make_rest(one, group.lines - told);
+      }
+    }
+  }
+  groups_.clear();
 }
 
 std::span<const Sighting> Sightings::claim(std::string_view id) {
@@ -157,6 +186,31 @@ std::span<const Sighting> Sightings::claim(std::string_view id) {
       all_, id, {}, [](const Sighting& one) { return std::string_view(one.invocation_id); });
   for (Sighting& one : range) one.is_of_call = true;
   return {range.begin(), range.end()};
+}
+
+// They may have the ids of many invocations, none of which was seen: the bound is for all together.
+std::vector<Sighting> Sightings::unclaimed() const {
+  struct Told {
+    std::size_t count = 0;
+    std::optional<std::size_t> rest;  // index of what stands for the others
+  };
+  std::map<std::pair<Code, std::string_view>, Told> by_subject;
+  std::vector<Sighting> out;
+  for (const Sighting& one : all_) {
+    if (one.is_of_call) continue;
+    Told& told = by_subject[{one.code, one.subject}];
+    if (told.count < kToldSightings && !one.is_rest) {
+      ++told.count;
+      out.push_back(one);
+    } else if (told.rest) {
+      Sighting& rest = out[*told.rest];
+      make_rest(rest, rest.lines + one.lines);
+    } else {
+      told.rest = out.size();
+      make_rest(out.emplace_back(one), one.lines);
+    }
+  }
+  return out;
 }
 
 Status redact(Grade& grade, const redaction::Redaction* redaction, std::uint64_t bytes) {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "event/event.h"
@@ -17,33 +19,51 @@
 
 namespace remit::grading {
 
-/// A canary or a forbidden field in one line.
+/// So many lines of one invocation, or of none, are told one by one of each canary and each entry
+/// of `forbid_fields` (REQ-RD-022).
+inline constexpr std::size_t kToldSightings = 100;
+
+/// A canary or a forbidden field in one line, or in all lines that are not told one by one.
 struct Sighting {
   Code code = Code::kCanaryLeak;
   bool is_of_call = false;    ///< of an invocation that was seen
   std::string invocation_id;  ///< empty where the line has none
-  std::string what;           ///< holds nothing of the line
+  std::string subject;        ///< which canary or field
+  std::string what;           ///< and how; holds nothing of the line
   std::string where;
   Position position;
+  std::uint64_t lines = 1;  ///< as they were read: one that came again counts again
+  bool is_rest = false;     ///< stands for all that are not told one by one
 
   [[nodiscard]] std::string detail() const { return what + " " + where; }
 };
 
-/// Not thread-safe. Memory grows with what is found.
+/// Not thread-safe. Memory grows with the invocations in which something is found, not with the
+/// lines.
 class Sightings {
  public:
   /// `event` is null for a line that is none. The store has read what stands before the line.
   void add(std::span<const redaction::Observation> observations, const event::Event* event,
            const trace::Line& line, const RecordStore& store);
 
-  /// Orders by ids of invocations; one that came again with its line is dropped.
+  /// Orders by ids of invocations. Call once, behind the last `add`.
   void settle();
 
-  [[nodiscard]] const std::vector<Sighting>& all() const { return all_; }
+  [[nodiscard]] bool empty() const { return all_.empty(); }
   /// Those of one invocation, which was seen.
   [[nodiscard]] std::span<const Sighting> claim(std::string_view id);
+  /// Those that no invocation claimed.
+  [[nodiscard]] std::vector<Sighting> unclaimed() const;
 
  private:
+  using Subject = std::tuple<std::string, Code, std::string>;  // with the invocation's id
+  /// The first kToldSightings in the order of positions, and one more.
+  struct Group {
+    std::vector<Sighting> first;
+    std::uint64_t lines = 0;  // of all
+  };
+
+  std::map<Subject, Group> groups_;
   std::vector<Sighting> all_;
 };
 

@@ -66,11 +66,11 @@ void Inspector::look_for_canaries(std::string_view line, std::string_view what) 
     leaks_.clear();
     scanner.scan_line(line, *scratch_, leaks_);
     for (const Leak& leak : leaks_) {
-      observations_.push_back(
-          {Observation::Kind::kCanary,
-           fmt::format("canary {}, {}", quoted(scanner.canaries()[leak.canary].name),
-                       encoding_words(leak.encoding, leak.layers, leak.extent)),
-           place_of(line, leak.at, what)});
+      const std::string subject =
+          fmt::format("canary {}", quoted(scanner.canaries()[leak.canary].name));
+      const std::string encoding = encoding_words(leak.encoding, leak.layers, leak.extent);
+      observations_.push_back({Observation::Kind::kCanary, fmt::format("{}, {}", subject, encoding),
+                               subject, place_of(line, leak.at, what)});
     }
   }
 }
@@ -89,8 +89,8 @@ const std::vector<Observation>& Inspector::inspect(std::string_view line,
   rules.find(line, buffer_, fields_);
   for (const ForbiddenField& field : fields_) {
     const std::string more = field.count > 1 ? fmt::format(", and {} more", field.count - 1) : "";
-    observations_.push_back({Observation::Kind::kField,
-                             fmt::format("field {}", quoted(rules.names()[field.entry])),
+    const std::string subject = fmt::format("field {}", quoted(rules.names()[field.entry]));
+    observations_.push_back({Observation::Kind::kField, subject, subject,
                              fmt::format("at byte {} of the line{}", field.at, more)});
   }
   return observations_;

@@ -46,6 +46,8 @@ struct Observation {
   Kind kind = Kind::kCanary;
   /// What it is, without any text of the line: `canary "db", base64` or `field "prompt"`.
   std::string what;
+  /// The same without the encoding: `canary "db"`.
+  std::string subject;
   /// Where it stands: `in the field tool, at byte 57 of the line`.
   std::string where;
 };

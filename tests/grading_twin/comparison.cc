@@ -15,6 +15,18 @@
 namespace remit::twin {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 /// What `agree` did so far.
 struct Tally {
   std::size_t compared = 0;
@@ -148,9 +160,28 @@ const std::map<std::string_view, std::size_t>& codes_met() {
   return tally().codes;
 }
 
-bool is_nightly() {
+Size size() {
   const char* asked = std::getenv("REMIT_NIGHTLY");
-  return asked != nullptr && std::string_view(asked) == "1";
+  if (asked != nullptr && std::string_view(asked) == "1") return Size::kNightly;
+  return kIsSanitized ? Size::kSanitized : Size::kDaily;
+}
+
+std::uint64_t rounds(std::uint64_t daily) {
+  switch (size()) {
+    case Size::kSanitized:
+      return std::max<std::uint64_t>(daily / 8, 1);
+    case Size::kDaily:
+      return daily;
+    case Size::kNightly:
+      return daily * 10;
+  }
+  return daily;
+}
+
+std::ranges::iota_view<std::uint64_t, std::uint64_t> seeds(std::uint64_t daily) {
+  const char* asked = std::getenv("REMIT_TWIN_SEED");
+  const std::uint64_t first = asked == nullptr ? 1 : std::strtoull(asked, nullptr, 10);
+  return {first, first + rounds(daily)};
 }
 
 }  // namespace remit::twin

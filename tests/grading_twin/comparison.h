@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,7 +60,13 @@ std::size_t take_compared();
 /// The codes that `agree` met, with how many findings.
 const std::map<std::string_view, std::size_t>& codes_met();
 
-/// Whether REMIT_NIGHTLY asks for the long comparisons.
-bool is_nightly();
+/// How much is compared. A sanitizer makes each comparison some thirty times slower.
+enum class Size : std::uint8_t { kSanitized, kDaily, kNightly };
+/// Nightly where REMIT_NIGHTLY=1 asks for it.
+Size size();
+/// How many random runs are compared where there are `daily` by day.
+std::uint64_t rounds(std::uint64_t daily);
+/// Their seeds, from REMIT_TWIN_SEED on if it is set, so that each night may try others.
+std::ranges::iota_view<std::uint64_t, std::uint64_t> seeds(std::uint64_t daily);
 
 }  // namespace remit::twin

@@ -328,6 +328,15 @@ std::vector<Family> make_families() {
 
 }  // namespace
 
+std::size_t Family::length() const {
+  if (size() == Size::kNightly) return nightly_length;
+  return size() == Size::kDaily ? daily_length : daily_length - 1;
+}
+
+std::size_t Family::criteria_each() const {
+  return size() == Size::kNightly ? nightly_criteria_each : daily_criteria_each;
+}
+
 const std::vector<TwinCriteria>& common_criteria() {
   static const std::vector<TwinCriteria> kAll = make_common_criteria();
   return kAll;

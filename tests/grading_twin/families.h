@@ -17,10 +17,13 @@ struct Family {
   std::string_view name;
   Forms forms;
   std::vector<TwinCriteria> criteria;
-  std::size_t length = 0;                 // of the traces that are compared by default
-  std::size_t nightly_length = 0;         // of those that are compared with REMIT_NIGHTLY=1
-  std::size_t criteria_each = 0;          // by how many criteria each trace is judged by default
+  std::size_t daily_length = 0;           // of the traces that are compared by day
+  std::size_t nightly_length = 0;         // and with REMIT_NIGHTLY=1; under a sanitizer one less
+  std::size_t daily_criteria_each = 0;    // by how many criteria each trace is judged by day
   std::size_t nightly_criteria_each = 0;  // and with REMIT_NIGHTLY=1
+
+  [[nodiscard]] std::size_t length() const;
+  [[nodiscard]] std::size_t criteria_each() const;
 };
 
 /// All families. The first is that of the four core events.

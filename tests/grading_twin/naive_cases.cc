@@ -76,6 +76,7 @@ void find_absent_entry(Context& context, NaiveCase& result, const Expectation& e
                               entry.route ? first_recorded(events, Field::kRoute) : "");
     what.events = {events.front()};
   }
+  if (is_seen) what.detail = "its id came with another call";
   add_case_finding(context, "expected_request_absent", id, case_id, what);
   // REQ-MF-018.
   if (id.empty() || result.definition->is_security || is_seen) return;
@@ -114,9 +115,12 @@ void judge_requests(Context& context, NaiveCase& result) {
     for (const NaiveEvent* request : context.calls.at(id).of(EventKind::kToolRequest)) {
       const std::string tool = request->get(Field::kTool);
       requested.insert(tool);
-      if (lists(each.forbidden_requests, tool) ||
-          (each.allowed_requests && !lists(*each.allowed_requests, tool))) {
-        add_case_finding(context, "forbidden_request", id, each.id, {"", tool, {request}});
+      const bool is_forbidden = lists(each.forbidden_requests, tool);
+      if (is_forbidden || (each.allowed_requests && !lists(*each.allowed_requests, tool))) {
+        add_case_finding(
+            context, "forbidden_request", id, each.id,
+            saying(is_forbidden ? "the case forbids it" : "it is outside what the case allows",
+                   {"", tool, {request}}));
       }
     }
   }

@@ -22,7 +22,11 @@ struct What {
   Events events;
   std::optional<Value> value = std::nullopt;  // where it is not that of the code
   std::optional<Owner> owner = std::nullopt;  // likewise
+  std::string detail = {};                    // what the message says beside the code's meaning
 };
+
+/// The same with a detail.
+What saying(std::string detail, What what);
 
 /// A finding before its owner's consequence is known.
 struct NaiveFinding {
@@ -34,6 +38,7 @@ struct NaiveFinding {
   Value value = Value::kFailed;
   std::string expected, recorded;
   std::vector<std::string> places;
+  std::string message;
 };
 
 /// A place in a writer's order at which events are missing.
@@ -82,6 +87,9 @@ bool before(const NaiveEvent* left, const NaiveEvent* right);
 bool is_allow(const NaiveEvent* decision);
 bool is_deny(const NaiveEvent* decision);
 bool any_allow(const Events& decisions);
+/// REQ-GR-075, REQ-GR-078: whether an observer's silence about the call means that nothing
+/// happened.
+bool has_closed_spy(const Context& context, const Events& events);
 /// REQ-GR-060.
 bool is_shadow(const NaiveCall& call, const NaiveEvent* decision);
 /// The field of the first request that records it, else of the first event that does; or empty.
@@ -106,6 +114,8 @@ void judge_repeats(Context& context);
 void judge_cases(Context& context);
 /// What the run says of its surroundings (REQ-GR-126).
 void judge_environment(Context& context);
+/// What was not checked (REQ-GR-085). Call last.
+std::vector<std::string> scope_of(const Context& context);
 
 // Everything that one invocation may violate, cases apart.
 void judge_presence(Context& context, const NaiveCall& call);

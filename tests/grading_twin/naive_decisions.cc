@@ -132,7 +132,8 @@ void judge_requests(Context& context, const NaiveCall& call) {
   if (bounds.at_most && requests.size() > *bounds.at_most) {
     add(context, "reused_invocation_id", call.id, {expected, recorded, requests});
   } else if (!two_sequences(call).empty()) {
-    add(context, "reused_invocation_id", call.id, {"1 call", "2 calls", two_sequences(call)});
+    add(context, "reused_invocation_id", call.id,
+        saying("a whole call stands behind another", {"1 call", "2 calls", two_sequences(call)}));
   }
 }
 
@@ -186,7 +187,8 @@ void judge_fields(Context& context, const NaiveCall& call) {
     }
   }
   if (first_recorded(call.events, Field::kTool).empty()) {
-    add(context, "missing_field", call.id, {"tool", "", {call.events.front()}});
+    add(context, "missing_field", call.id,
+        saying("no event of the invocation names its tool", {"tool", "", {call.events.front()}}));
   }
 }
 
@@ -208,14 +210,17 @@ void judge_decided_call(Context& context, const NaiveCall& call, const NaiveEven
       {request->get(field), decision->get(field), {request, decision}});
 }
 
-bool reason_fits(const NaiveCall& call, const NaiveEvent* decision) {
-  if (!decision->has(Field::kReason)) return true;
+/// Why the reason cannot be; empty if it can.
+std::string fault_of_reason(const NaiveCall& call, const NaiveEvent* decision) {
+  if (!decision->has(Field::kReason)) return "";
   const auto reason = access::parse_reason(decision->get(Field::kReason));
-  if (!reason) return false;
-  const auto& listed = call.required.reasons;
-  if (listed && !listed->contains(decision->get(Field::kReason))) return false;  // REQ-CT-027
+  if (!reason) return "it is no reason of the event contract";
   const bool says_allowed = reason == access::ReasonCode::kAllowed;
-  return !(is_allow(decision) && !says_allowed) && !(is_deny(decision) && says_allowed);
+  if (is_allow(decision) && !says_allowed) return "it is a reason to deny";
+  if (is_deny(decision) && says_allowed) return "it is no reason to deny";
+  const auto& listed = call.required.reasons;
+  const bool is_listed = !listed || listed->contains(decision->get(Field::kReason));
+  return is_listed ? "" : "the contract does not list it";  // REQ-CT-027
 }
 
 // REQ-MF-013, REQ-GR-014. The entry's reason is compared only when its decision is as expected.
@@ -225,11 +230,14 @@ void judge_reason(Context& context, const NaiveCall& call, const NaiveEvent* dec
   const bool is_compared =
       entry != nullptr && entry->reason &&
       (!entry->decision || decision->get(Field::kDecision) == *entry->decision);
+  const std::string fault = fault_of_reason(call, decision);
   if (is_compared && recorded != *entry->reason) {
-    return add(context, "unexpected_reason", call.id, {*entry->reason, recorded, {decision}});
+    return add(context, "unexpected_reason", call.id,
+               saying(fault.empty() ? "the manifest expects another" : fault,
+                      {*entry->reason, recorded, {decision}}));
   }
-  if (!reason_fits(call, decision)) {
-    add(context, "unexpected_reason", call.id, {"", recorded, {decision}});
+  if (!fault.empty()) {
+    add(context, "unexpected_reason", call.id, saying(fault, {"", recorded, {decision}}));
   }
 }
 
@@ -264,10 +272,13 @@ void judge_expected_decision(Context& context, const NaiveCall& call, const Naiv
   }
   if (!is_allow(decision)) return;
   if (is_refused_by_principal(decision)) {
-    return add(context, "unexpected_decision", call.id, {"deny", recorded, {decision}});
+    return add(context, "unexpected_decision", call.id,
+               saying("its principal_state is " + decision->get(Field::kPrincipalState),
+                      {"deny", recorded, {decision}}));
   }
   if (const NaiveEvent* resolved = unresolved_before(call, decision)) {
-    add(context, "unexpected_decision", call.id, {"deny", recorded, {resolved, decision}});
+    add(context, "unexpected_decision", call.id,
+        saying("its resource was not resolved", {"deny", recorded, {resolved, decision}}));
   }
 }
 
@@ -275,7 +286,7 @@ void judge_expected_decision(Context& context, const NaiveCall& call, const Naiv
 
 /// What the decision's policy should have been, and what it was.
 struct PolicyMismatch {
-  std::string expected, recorded;
+  std::string expected, recorded, detail;
 };
 
 bool digests_differ(const std::string& left, const std::string& right) {
@@ -291,7 +302,7 @@ std::optional<PolicyMismatch> unlisted(const Context& context, const std::string
     pinned_digest = pinned.digest.value_or("");
     return std::nullopt;
   }
-  return PolicyMismatch{"", version};
+  return PolicyMismatch{"", version, "the manifest does not list this version"};
 }
 
 std::optional<PolicyMismatch> policy_mismatch(const Context& context, const NaiveEvent* decision) {
@@ -310,13 +321,19 @@ std::optional<PolicyMismatch> policy_mismatch(const Context& context, const Naiv
     }
   }
   if (newest != nullptr && newest->get(Field::kPolicyVersion) != version) {
-    return PolicyMismatch{newest->get(Field::kPolicyVersion), version};
+    return PolicyMismatch{newest->get(Field::kPolicyVersion), version,
+                          "another version was published last"};
   }
-  if (newest == nullptr && published_later) return PolicyMismatch{"", version};
+  if (newest == nullptr && published_later) {
+    return PolicyMismatch{"", version, "this version was published only later"};
+  }
   if (newest != nullptr && digests_differ(newest->get(Field::kPolicyDigest), digest)) {
-    return PolicyMismatch{newest->get(Field::kPolicyDigest), digest};
+    return PolicyMismatch{newest->get(Field::kPolicyDigest), digest,
+                          "another digest was published under this version"};
   }
-  if (digests_differ(pinned_digest, digest)) return PolicyMismatch{pinned_digest, digest};
+  if (digests_differ(pinned_digest, digest)) {
+    return PolicyMismatch{pinned_digest, digest, "the manifest gives this version another digest"};
+  }
   return std::nullopt;
 }
 
@@ -324,7 +341,7 @@ void judge_policy(Context& context, const NaiveCall& call, const NaiveEvent* dec
   if (!decision->has(Field::kPolicyVersion)) return;
   if (const auto mismatch = policy_mismatch(context, decision)) {
     add(context, "policy_version_mismatch", call.id,
-        {mismatch->expected, mismatch->recorded, {decision}});
+        saying(mismatch->detail, {mismatch->expected, mismatch->recorded, {decision}}));
   }
 }
 

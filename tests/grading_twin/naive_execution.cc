@@ -47,7 +47,9 @@ class StartFaults {
       : context_(context), call_(call), start_(start) {}
 
   void after_deny(const NaiveEvent* cause) {
-    find("start_after_deny", {"no start", "a start", {cause, start_}});
+    const bool is_by_queue = cause->kind == EventKind::kQueueDenied;
+    find("start_after_deny", saying(is_by_queue ? "the queue denied it" : "",
+                                    {"no start", "a start", {cause, start_}}));
   }
   void without_allow(const NaiveEvent* decision) {
     Events events = {start_};
@@ -187,19 +189,27 @@ bool is_judged_by_numbers(const NaiveCall& call) {
   return true;
 }
 
-// REQ-GR-044, REQ-GR-047: the permit that was not spent; nothing for none.
-const NaiveEvent* unspent_permit(const NaiveCall& call) {
+// REQ-GR-044, REQ-GR-047: the permits that were not spent.
+Events unspent_permits(const NaiveCall& call) {
+  Events out;
   const Events decisions = call.of(EventKind::kAuthorizationDecision);
   for (const NaiveEvent* unspent : call.of(EventKind::kPermitUnspent)) {
-    if (!unspent->has(Field::kDecisionId)) return unspent;
-    for (const NaiveEvent* decision : decisions) {
-      if (is_allow(decision) &&
-          decision->get(Field::kDecisionId) == unspent->get(Field::kDecisionId)) {
-        return unspent;
-      }
-    }
+    const bool speaks_for_one =
+        std::any_of(decisions.begin(), decisions.end(), [&](const NaiveEvent* decision) {
+          return is_allow(decision) &&
+                 decision->get(Field::kDecisionId) == unspent->get(Field::kDecisionId);
+        });
+    if (!unspent->has(Field::kDecisionId) || speaks_for_one) out.push_back(unspent);
   }
-  return nullptr;
+  return out;
+}
+
+// REQ-GR-017: the last of these, else the last of all.
+const NaiveEvent* last_decision(const NaiveCall& call, bool (*is_meant)(const NaiveEvent*)) {
+  const Events decisions = call.of(EventKind::kAuthorizationDecision);
+  Events meant;
+  std::copy_if(decisions.begin(), decisions.end(), std::back_inserter(meant), is_meant);
+  return meant.empty() ? decisions.back() : meant.back();
 }
 
 NaiveBounds bounds_of_finishes(const NaiveBounds& bounds, std::size_t starts) {
@@ -209,28 +219,30 @@ NaiveBounds bounds_of_finishes(const NaiveBounds& bounds, std::size_t starts) {
 // By itself a permit that was not spent is not one too many; beside others it is one of them.
 void judge_too_many(Context& context, const NaiveCall& call, const std::string& code,
                     const std::string& noun, const NaiveBounds& bounds, const Events& events,
-                    const NaiveEvent* unspent) {
+                    const Events& unspent) {
   if (!bounds.at_most || events.empty()) return;
   const std::string recorded = count_text(events.size(), noun);
   if (events.size() > *bounds.at_most) {
     return add(context, code, call.id, {bounds_text(bounds, noun), recorded, events});
   }
-  if (unspent == nullptr || events.size() < *bounds.at_most) return;
-  const NaiveEvent* permit = call.of(EventKind::kPermitUnspent).front();
+  if (unspent.empty() || events.size() < *bounds.at_most) return;
+  Events all = unspent;
+  all.insert(all.end(), events.begin(), events.end());
   add(context, code, call.id,
-      {count_text(*bounds.at_most - 1, noun), recorded, {permit, events.front()}});
+      saying("its permit was given back unspent",
+             {count_text(*bounds.at_most - 1, noun), recorded, all}));
 }
 
 void judge_allowed_starts(Context& context, const NaiveCall& call) {
   const Events starts = call.of(EventKind::kExecutorStart);
-  const NaiveEvent* unspent = unspent_permit(call);
+  const Events unspent = unspent_permits(call);
   const NaiveBounds& bounds = call.required.start_on_allow;
-  const std::size_t count = starts.size() + (unspent != nullptr ? 1 : 0);
+  const std::size_t count = starts.size() + (unspent.empty() ? 0 : 1);
   if (count < bounds.at_least) {
     add_absence(context, "allow_without_start", call,
                 {bounds_text(bounds, "start"),
                  count_text(starts.size(), "start"),
-                 {call.of(EventKind::kAuthorizationDecision).back()}});
+                 {last_decision(call, is_allow)}});
   }
   judge_too_many(context, call, "multiple_starts", "start", bounds, starts, unspent);
 }
@@ -239,15 +251,14 @@ void judge_allowed_finishes(Context& context, const NaiveCall& call) {
   const Events starts = call.of(EventKind::kExecutorStart);
   const Events finishes = call.of(EventKind::kExecutorFinish);
   const bool as_starts = call.required.finish_on_allow.equals_start;
-  const NaiveEvent* unspent = as_starts ? nullptr : unspent_permit(call);
+  const Events unspent = as_starts ? Events{} : unspent_permits(call);
   const NaiveBounds bounds = bounds_of_finishes(call.required.finish_on_allow, starts.size());
-  const std::size_t count = finishes.size() + (unspent != nullptr && starts.empty() ? 1 : 0);
+  const std::size_t count = finishes.size() + (!unspent.empty() && starts.empty() ? 1 : 0);
   if (count < bounds.at_least) {
-    add_absence(
-        context, "allow_without_finish", call,
-        {bounds_text(bounds, "finish"),
-         count_text(finishes.size(), "finish"),
-         {starts.empty() ? call.of(EventKind::kAuthorizationDecision).back() : starts.back()}});
+    add_absence(context, "allow_without_finish", call,
+                {bounds_text(bounds, "finish"),
+                 count_text(finishes.size(), "finish"),
+                 {starts.empty() ? last_decision(call, is_allow) : starts.back()}});
   }
   judge_too_many(context, call, "multiple_finishes", "finish", bounds, finishes, unspent);
 }
@@ -256,7 +267,7 @@ void judge_allowed_finishes(Context& context, const NaiveCall& call) {
 // (REQ-CT-024).
 void judge_denied(Context& context, const NaiveCall& call, const std::string& code,
                   const std::string& noun, const NaiveBounds& bounds, const Events& events) {
-  const NaiveEvent* decision = call.of(EventKind::kAuthorizationDecision).back();
+  const NaiveEvent* decision = last_decision(call, is_deny);
   for (std::size_t i = bounds.at_most.value_or(events.size()); i < events.size(); ++i) {
     add(context, code, call.id,
         {count_text(*bounds.at_most, noun),
@@ -302,17 +313,6 @@ void judge_outcome(Context& context, const NaiveCall& call, const NaiveEvent* fi
   add(context, "unknown_outcome", call.id, {"succeeded, failed or cancelled", outcome, {finish}});
 }
 
-// REQ-GR-075, REQ-GR-078.
-bool has_closed_spy(const Context& context, const Events& events) {
-  const std::string run = first_recorded(events, Field::kRunId);
-  return std::any_of(context.trace.events.begin(), context.trace.events.end(),
-                     [&](const NaiveEvent& event) {
-                       if (event.kind != EventKind::kRunFinished) return false;
-                       if (!event.has(Field::kSource)) return false;
-                       return !event.has(Field::kRunId) || event.get(Field::kRunId) == run;
-                     });
-}
-
 // REQ-MF-015, REQ-MF-019.
 void judge_effects(Context& context, const NaiveCall& call) {
   const auto starts = static_cast<std::int64_t>(call.of(EventKind::kExecutorStart).size());
@@ -336,10 +336,23 @@ void judge_effects(Context& context, const NaiveCall& call) {
   if (counted == *entry->effects) return;
   Events events = is_known ? observed : call.of(EventKind::kExecutorStart);
   if (events.empty()) events = {call.events.front()};
-  add(context, "effect_count_mismatch", call.id, {expected, std::to_string(counted), events});
+  add(context, "effect_count_mismatch", call.id,
+      saying(is_known ? "as observed" : "starts were counted, since nothing observed effects",
+             {expected, std::to_string(counted), events}));
 }
 
 }  // namespace
+
+// REQ-GR-075, REQ-GR-078.
+bool has_closed_spy(const Context& context, const Events& events) {
+  const std::string run = first_recorded(events, Field::kRunId);
+  return std::any_of(context.trace.events.begin(), context.trace.events.end(),
+                     [&](const NaiveEvent& event) {
+                       if (event.kind != EventKind::kRunFinished) return false;
+                       if (!event.has(Field::kSource)) return false;
+                       return !event.has(Field::kRunId) || event.get(Field::kRunId) == run;
+                     });
+}
 
 void judge_execution(Context& context, const NaiveCall& call) {
   for (const NaiveEvent* start : call.of(EventKind::kExecutorStart)) {

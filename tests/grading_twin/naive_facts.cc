@@ -23,11 +23,26 @@ void pin(Facts& facts, Field field, const std::optional<std::string>& pinned) {
   if (pinned) facts.push_back({field, *pinned});
 }
 
-const Fact* first_contradicted(const Facts& facts, const NaiveEvent* event) {
+Facts contradicted(const Facts& facts, const NaiveEvent* event) {
+  Facts out;
   for (const Fact& fact : facts) {
-    if (event->has(fact.field) && event->get(fact.field) != fact.pinned) return &fact;
+    if (event->has(fact.field) && event->get(fact.field) != fact.pinned) out.push_back(fact);
   }
-  return nullptr;
+  return out;
+}
+
+std::string names_of(const Facts& facts) {
+  std::vector<std::string_view> names;
+  for (const Fact& fact : facts) names.push_back(event::field_name(fact.field));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// REQ-GR-120: once for an event, with the first fact that differs; the message names all.
+void add_contradiction(Context& context, const std::string& code, const NaiveCall& call,
+                       const NaiveEvent* event, const Facts& differing) {
+  const Fact& first = differing.front();
+  add(context, code, call.id,
+      saying(names_of(differing), {first.pinned, event->get(first.field), {event}}));
 }
 
 // ---- Principals (REQ-GR-121).
@@ -51,11 +66,8 @@ void judge_principal(Context& context, const NaiveCall& call, const NaiveEvent* 
   const bool is_expected = entry != nullptr && entry->principal;
   const std::string ref = is_expected ? *entry->principal : decision->get(Field::kPrincipalRef);
   if (ref.empty()) return;
-  const Facts facts = facts_of_principal(context, ref);
-  if (const Fact* fact = first_contradicted(facts, decision)) {
-    add(context, "stale_principal", call.id,
-        {fact->pinned, decision->get(fact->field), {decision}});
-  }
+  const Facts differing = contradicted(facts_of_principal(context, ref), decision);
+  if (!differing.empty()) add_contradiction(context, "stale_principal", call, decision, differing);
 }
 
 // ---- Resources (REQ-GR-122, REQ-GR-104).
@@ -102,6 +114,7 @@ NamedResource resource_of(const Context& context, const NaiveCall& call, const N
 struct Contradiction {
   std::string expected, recorded;
   const NaiveEvent* event = nullptr;
+  std::string detail;
 };
 
 // REQ-GR-104.
@@ -123,11 +136,15 @@ std::optional<Contradiction> otherwise_resolved(const NaiveCall& call, const Nai
   if (same == nullptr) {
     const bool is_other_id = any->get(Field::kResourceId) != decision->get(Field::kResourceId);
     const Field field = is_other_id ? Field::kResourceId : Field::kResourceType;
-    return Contradiction{any->get(field), decision->get(field), any};
+    return Contradiction{any->get(field), decision->get(field), any,
+                         "another resource was resolved"};
   }
   for (const Field field : {Field::kResourceTenant, Field::kResolutionRevision}) {
     if (same_where_recorded(same, decision, {field})) continue;
-    return Contradiction{same->get(field), decision->get(field), same};
+    return Contradiction{same->get(field), decision->get(field), same,
+                         field == Field::kResourceTenant
+                             ? "resource_tenant was resolved as another"
+                             : "another resolution_revision was resolved"};
   }
   return std::nullopt;
 }
@@ -138,23 +155,23 @@ void judge_resource(Context& context, const NaiveCall& call, const NaiveEvent* e
   if (context.manifest() != nullptr) {
     const NamedResource named = resource_of(context, call, event);
     if (event->resource_is_null && is_decision && !named.id.empty()) {
-      return add(context, "stale_resource", call.id, {named.id, "", {event}});
+      return add(context, "stale_resource", call.id,
+                 saying("its resource_id is null", {named.id, "", {event}}));
     }
     if (named.pinned != nullptr && named.pinned->source && event->has(Field::kResolutionSource) &&
         event->get(Field::kResolutionSource) != *named.pinned->source) {
-      add(context, "wrong_environment", call.id,
-          {*named.pinned->source, event->get(Field::kResolutionSource), {event}});
+      add_contradiction(context, "wrong_environment", call, event,
+                        {{Field::kResolutionSource, *named.pinned->source}});
     }
-    const Facts facts = facts_of_resource(named.id, named.pinned);
-    if (const Fact* fact = first_contradicted(facts, event)) {
-      return add(context, "stale_resource", call.id,
-                 {fact->pinned, event->get(fact->field), {event}});
+    const Facts differing = contradicted(facts_of_resource(named.id, named.pinned), event);
+    if (!differing.empty()) {
+      return add_contradiction(context, "stale_resource", call, event, differing);
     }
   }
   if (!is_decision) return;
   if (const auto other = otherwise_resolved(call, event)) {
     add(context, "stale_resource", call.id,
-        {other->expected, other->recorded, {other->event, event}});
+        saying(other->detail, {other->expected, other->recorded, {other->event, event}}));
   }
 }
 
@@ -273,13 +290,8 @@ void judge_unrecorded(Context& context, const NaiveCall& call, const NaiveEvent*
   }
   const bool is_stated = decision->has(Field::kApprovalId) && !own_state(context, decision).empty();
   if (is_stated) facts.push_back({Field::kApprovalState, ""});
-  std::vector<std::string_view> missing;
-  for (const Fact& fact : facts) {
-    if (!decision->has(fact.field)) missing.push_back(event::field_name(fact.field));
-  }
-  if (missing.empty()) return;
-  add(context, "unrecorded_fact", call.id,
-      {fmt::format("{}", fmt::join(missing, ", ")), "", {decision}});
+  std::erase_if(facts, [&](const Fact& fact) { return decision->has(fact.field); });
+  if (!facts.empty()) add(context, "unrecorded_fact", call.id, {names_of(facts), "", {decision}});
 }
 
 }  // namespace
@@ -311,11 +323,17 @@ void judge_environment(Context& context) {
     if (event.kind != EventKind::kRunStarted) continue;
     const std::string environment = event.get(Field::kEnvironment);
     const std::string said = event.get(Field::kManifestDigest);
-    if (manifest->environment && !environment.empty() && environment != *manifest->environment) {
-      add(context, "wrong_environment", "", {*manifest->environment, environment, {&event}});
-    } else if (!said.empty() && said != digest) {
-      add(context, "wrong_environment", "", {digest, said, {&event}});
-    }
+    const bool is_other_place =
+        manifest->environment && !environment.empty() && environment != *manifest->environment;
+    const bool is_other_manifest = !said.empty() && said != digest;
+    if (!is_other_place && !is_other_manifest) continue;
+    add(context, "wrong_environment", "",
+        saying(is_other_place && is_other_manifest ? "environment, manifest_digest"
+               : is_other_place                    ? "environment"
+                                                   : "manifest_digest",
+               {is_other_place ? *manifest->environment : digest,
+                is_other_place ? environment : said,
+                {&event}}));
   }
 }
 

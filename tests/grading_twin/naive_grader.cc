@@ -245,11 +245,12 @@ std::string invocation_text(std::string_view id, std::string_view case_id,
 /// A finding as a text; of events, their places in any order.
 std::string finding_text(NaiveFinding finding, bool consequence) {
   std::sort(finding.places.begin(), finding.places.end());
-  return fmt::format("{} invocation={} case={} {} {} {}{} expected '{}' recorded '{}' at [{}]",
+  return fmt::format("{} invocation={} case={} {} {} {}{} expected '{}' recorded '{}' at [{}]: {}",
                      finding.code, finding.invocation, finding.case_id,
                      grading::verdict_name(finding.verdict), grading::owner_name(finding.owner),
                      grading::value_name(finding.value), consequence ? " consequence" : "",
-                     finding.expected, finding.recorded, fmt::join(finding.places, "; "));
+                     finding.expected, finding.recorded, fmt::join(finding.places, "; "),
+                     finding.message);
 }
 
 std::string population_text(const Context& context) {
@@ -279,13 +280,32 @@ std::string population_text(const Context& context) {
       trace.same_repeats, context.calls.size(), allowed, denied, would_deny, started, finished);
 }
 
+// REQ-GR-019: only requests are recorded, and a loss may explain why.
+bool ends_with_its_request(const Context& context, const std::string& id) {
+  const auto call = context.calls.find(id);
+  if (call == context.calls.end()) return false;
+  if (call->second.of(EventKind::kToolRequest).size() != call->second.events.size()) return false;
+  return std::any_of(context.findings.begin(), context.findings.end(), [&](const auto& finding) {
+    return finding.invocation == id && finding.code == "missing_decision" &&
+           finding.value == Value::kUndetermined;
+  });
+}
+
 // REQ-GR-012: the first of the owners of an invocation's findings.
 std::map<std::string, Owner> first_owners(const Context& context) {
   std::map<std::string, Owner> out;
-  for (const NaiveFinding& finding : context.findings) {
-    if (finding.invocation.empty()) continue;
-    const auto [known, is_new] = out.emplace(finding.invocation, finding.owner);
-    if (!is_new) known->second = std::min(known->second, finding.owner);
+  for (const bool is_last_resort : {false, true}) {
+    std::map<std::string, Owner> of_these;
+    for (const NaiveFinding& finding : context.findings) {
+      const bool is_open =
+          finding.value == Value::kUndetermined && finding.owner == Owner::kObservability;
+      const bool is_passed_over =
+          !is_last_resort && is_open && ends_with_its_request(context, finding.invocation);
+      if (finding.invocation.empty() || is_passed_over) continue;
+      const auto [known, is_new] = of_these.emplace(finding.invocation, finding.owner);
+      if (!is_new) known->second = std::min(known->second, finding.owner);
+    }
+    out.merge(of_these);  // what was found without the last resort stays
   }
   return out;
 }
@@ -294,7 +314,7 @@ Judgement told(const Context& context) {
   Judgement out;
   const std::map<std::string, Owner> owners = first_owners(context);
   for (const NaiveFinding& one : context.findings) {
-    const bool consequence = !one.invocation.empty() && owners.at(one.invocation) < one.owner;
+    const bool consequence = !one.invocation.empty() && owners.at(one.invocation) != one.owner;
     out.findings.insert(finding_text(one, consequence));
   }
   const Values values = invocation_values(context);
@@ -326,6 +346,7 @@ Judgement told(const Context& context) {
   out.values.insert(gate_text(exit_code(context, values)));
   out.values.insert(blocking_text(context.criteria.contract));
   out.population = population_text(context);
+  out.scope = scope_of(context);
   return out;
 }
 
@@ -339,6 +360,7 @@ NaiveFinding named(const grading::Grade& grade, const grading::Finding& finding)
   out.value = finding.value;
   out.expected = finding.expected.value_or("");
   out.recorded = finding.recorded.value_or("");
+  out.message = finding.message;
   for (const grading::Position& at : finding.events) {
     out.places.push_back(place_text(at.source, at.at, at.by_sequence, grade.files.at(at.file),
                                     at.line, at.offset, at.bytes));
@@ -355,6 +377,11 @@ std::string blocking_text(const grading::Grade& grade) {
 }
 
 }  // namespace
+
+What saying(std::string detail, What what) {
+  what.detail = std::move(detail);
+  return what;
+}
 
 // Of the manifest's case, else of what the invocation's events say.
 void add(Context& context, const std::string& code, const std::string& invocation, What what) {
@@ -382,15 +409,17 @@ void add_case_finding(Context& context, const std::string& code, const std::stri
   finding.expected = what.expected;
   finding.recorded = what.recorded;
   for (const NaiveEvent* event : what.events) finding.places.push_back(event->place);
+  finding.message = info.meaning;
+  if (!what.detail.empty()) finding.message += ": " + what.detail;
   context.findings.push_back(std::move(finding));
 }
 
 Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria) {
   const NaiveTrace trace = read_trace(inputs);
   Context context{trace, criteria, calls_of(trace, criteria.contract), {}, {}, {}, {}, {}};
-  for (const std::string& place : trace.malformed) {
-    add(context, "malformed_event", "");
-    context.findings.back().places = {place};
+  for (const NaiveMistake& mistake : trace.malformed) {
+    add(context, "malformed_event", "", saying(mistake.what, {}));
+    context.findings.back().places = {mistake.place};
   }
   judge_logs(context);
   judge_cases(context);
@@ -441,6 +470,7 @@ Judgement reduced(const grading::Grade& grade) {
       "would deny {} started {} finished {}",
       p.events, p.ignored_events, p.ignored_fields, p.repeats, p.invocations, p.allowed, p.denied,
       p.would_deny, p.started, p.finished);
+  out.scope = grade.scope;
   return out;
 }
 
@@ -458,6 +488,10 @@ std::string difference(const Judgement& naive, const Judgement& streaming) {
   only("streaming", streaming.values, naive.values);
   if (naive.population != streaming.population) {
     out += fmt::format("naive: {}\nstreaming: {}\n", naive.population, streaming.population);
+  }
+  if (naive.scope != streaming.scope) {
+    out += fmt::format("scope, naive: {}\nscope, streaming: {}\n", fmt::join(naive.scope, "; "),
+                       fmt::join(streaming.scope, "; "));
   }
   return out;
 }

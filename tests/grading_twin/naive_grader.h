@@ -30,13 +30,13 @@ struct TwinCriteria {
   grading::Criteria criteria;
 };
 
-/// A grade reduced to what both graders must agree on: everything but messages and scope. Each
-/// finding is one text, as often as it was found; each value one text of scope, verdict, value and
-/// population.
+/// A grade reduced to what both graders must agree on, which is all of it. Each finding is one
+/// text, as often as it was found; each value one text of scope, verdict, value and population.
 struct Judgement {
   std::multiset<std::string> findings;
   std::set<std::string> values;
   std::string population;
+  std::vector<std::string> scope;
   friend bool operator==(const Judgement&, const Judgement&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "naive_context.h"
 
 namespace remit::twin {
@@ -33,8 +34,12 @@ void judge_gaps(Context& context) {
     for (const auto& [number, event] : seen) {
       if (number > expected) {
         context.losses.push_back({writer, {number, 0}, false});
+        const std::string missing = number - expected == 1
+                                        ? std::to_string(expected)
+                                        : fmt::format("{} to {}", expected, number - 1);
         add(context, "sequence_gap", "",
-            {std::to_string(expected), std::to_string(number), {event}});
+            saying(fmt::format("{} of writer {}", missing, quoted(writer.name)),
+                   {std::to_string(expected), std::to_string(number), {event}}));
       }
       expected = number + 1;
     }
@@ -53,19 +58,29 @@ void judge_closing_counts(Context& context, const NaiveEvent& closing) {
     if (!closing.has(field) || closing.integers.at(field) <= seen) return;
     context.losses.push_back({closing.writer, closing.order, true});
     add(context, "evidence_lost", "",
-        {fmt::format("{} {}", closing.integers.at(field), noun),
-         fmt::format("{} {}", seen, noun),
-         {&closing}});
+        saying(fmt::format("writer {} wrote more {}", quoted(closing.writer.name), noun),
+               {fmt::format("{} {}", closing.integers.at(field), noun),
+                fmt::format("{} {}", seen, noun),
+                {&closing}}));
   };
   compare(Field::kEvents, "events", events);
   compare(Field::kInvocations, "invocations", static_cast<std::int64_t>(invocations.size()));
+}
+
+std::string loss_text(const NaiveEvent& lost) {
+  const auto number = lost.integers.find(Field::kEvents);
+  const bool is_known = number != lost.integers.end() && number->second >= 0;
+  const std::string cause = lost.get(Field::kCause);
+  return fmt::format("writer {} lost {}{}", quoted(lost.writer.name),
+                     is_known ? std::to_string(number->second) : "an unknown number",
+                     cause.empty() ? "" : ", " + quoted(cause));
 }
 
 void judge_said_losses(Context& context) {
   for (const NaiveEvent& event : context.trace.events) {
     if (event.kind == EventKind::kEvidenceLost) {
       context.losses.push_back({event.writer, event.order, false});
-      add(context, "evidence_lost", "", {"", "", {&event}});
+      add(context, "evidence_lost", "", saying(loss_text(event), {"", "", {&event}}));
     }
     if (event.kind == EventKind::kRunFinished) judge_closing_counts(context, event);
   }
@@ -109,6 +124,7 @@ void add_absence(Context& context, const std::string& code, const NaiveCall& cal
                                       [&](const auto& loss) { return touched_by(loss, call); });
   if (is_touched) what.value = Value::kUndetermined;
   add(context, code, call.id, std::move(what));
+  if (is_touched) context.findings.back().message += " (events of this writer were lost)";
 }
 
 void judge_open(Context& context, const NaiveCall& call) {

@@ -48,8 +48,7 @@ std::uint64_t place_in_line(const Error& error) {
 /// A line of an input.
 struct ReadLine {
   std::string input;
-  std::string text;         // without what ends it
-  bool has_return = false;  // before its line feed
+  std::string text;  // without what ends it
   std::uint64_t number = 0;
   std::uint64_t offset = 0;
 };
@@ -63,12 +62,13 @@ std::string place_of(const NaiveEvent& event, const ReadLine& line) {
                     line.number, line.offset, line.text.size());
 }
 
-// A mistake reaches to the end of its line, a carriage return included.
-std::string place_of_mistake(const Error& error, const ReadLine& line) {
+// A mistake reaches to the end of its line (REQ-GR-018).
+NaiveMistake mistake_of(const Error& error, const ReadLine& line) {
   const std::uint64_t skipped = place_in_line(error);
   const std::uint64_t offset = line.offset + skipped;
-  return place_text(line.input, offset, false, line.input, line.number, offset,
-                    line.text.size() + (line.has_return ? 1 : 0) - skipped);
+  return {place_text(line.input, offset, false, line.input, line.number, offset,
+                     line.text.size() - skipped),
+          fmt::format("byte {}: {}", offset, error.message)};
 }
 
 /// What was read so far of each writer.
@@ -116,7 +116,7 @@ void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, 
   event::Event decoded;
   const Status status =
       decoder.decode(std::string_view(padded).substr(0, line.text.size()), decoded);
-  if (!status) return trace.malformed.push_back(place_of_mistake(status.error(), line));
+  if (!status) return trace.malformed.push_back(mistake_of(status.error(), line));
   NaiveEvent event = owned(decoded, line.text);
   event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
                                            : NaiveWriter{true, line.input};
@@ -141,12 +141,11 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
   event::Decoder decoder;
   for (const NaiveInput& input : inputs) {
     std::istringstream lines(input.bytes);
-    ReadLine line{input.name, "", false, 0, 0};
+    ReadLine line{input.name, "", 0, 0};
     for (std::uint64_t next = 0; std::getline(lines, line.text); line.offset = next) {
       next = line.offset + line.text.size() + 1;
       ++line.number;
-      line.has_return = line.text.ends_with('\r');
-      if (line.has_return) line.text.pop_back();
+      if (line.text.ends_with('\r')) line.text.pop_back();
       if (line.text.find_first_not_of(" \t\r") == std::string::npos) continue;
       read_line(line, decoder, reading, trace);
     }

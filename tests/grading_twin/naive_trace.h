@@ -61,9 +61,15 @@ struct NaiveRepeat {
   std::string place;         // of this one
 };
 
+/// A malformed line.
+struct NaiveMistake {
+  std::string place;
+  std::string what;
+};
+
 struct NaiveTrace {
-  std::vector<NaiveEvent> events;      // in input order, repeats left out
-  std::vector<std::string> malformed;  // their places
+  std::vector<NaiveEvent> events;  // in input order, repeats left out
+  std::vector<NaiveMistake> malformed;
   std::size_t same_repeats = 0;
   std::vector<NaiveRepeat> repeats;  // with other bytes, or not compared
   std::size_t extensions = 0;

@@ -40,8 +40,7 @@ class AllSmallTraces : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(AllSmallTraces, AreGradedAlike) {
   const Family& family = families()[GetParam()];
-  exhaust(family.forms, family.criteria, is_nightly() ? family.nightly_length : family.length,
-          is_nightly() ? family.nightly_criteria_each : family.criteria_each);
+  exhaust(family.forms, family.criteria, family.length(), family.criteria_each());
 }
 
 INSTANTIATE_TEST_SUITE_P(GradingTwin, AllSmallTraces,
@@ -69,7 +68,9 @@ TEST(GradingTwin, AgreesOnAllOrdersOfTwoSequences) {
   for (const std::string_view attempt : {R"(,"attempt":1)", R"(,"attempt":2)"}) {
     std::vector<std::size_t> order = {0, 0, 1, 1, 2, 2, 3, 3};
     int disagreements = 0;
+    std::size_t orders = 0;
     do {
+      if (size() == Size::kSanitized && ++orders % 8 != 0) continue;
       std::string bytes;
       bool is_second = false;
       for (const std::size_t event : order) {
@@ -125,6 +126,8 @@ TEST(GradingTwin, SeesEveryChangeOfAGrade) {
       [](Grade& g) { ++g.findings.front().events.front().line; },
       [](Grade& g) { ++g.findings.front().events.front().offset; },
       [](Grade& g) { ++g.findings.front().events.front().bytes; },
+      [](Grade& g) { g.findings.front().message += " and more"; },
+      [](Grade& g) { g.scope.pop_back(); },
       [](Grade& g) { g.verdicts[grading::Verdict::kPlanning].value = grading::Value::kFailed; },
       [](Grade& g) { ++g.verdicts[grading::Verdict::kExecution].population; },
       [](Grade& g) { g.blocking[grading::Verdict::kPlanning] = true; },
