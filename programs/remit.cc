@@ -1,4 +1,5 @@
 // remit: the one program. Builds the real world and hands it down.
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -24,6 +26,17 @@ void raise_descriptor_limit() {
   limit.rlim_cur = std::min(kWanted, limit.rlim_max);
   // Refused, the limit stays as it was, which is enough for all but many deep paths at once.
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The width of the terminal that a descriptor is, 0 where it is none or one that cannot go back to
+// the beginning of its line.
+int columns_of(int descriptor) {
+  constexpr int kUsual = 80;
+  const char* kind = std::getenv("TERM");
+  if (::isatty(descriptor) != 1 || kind == nullptr || std::string_view(kind) == "dumb") return 0;
+  winsize size{};
+  const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : kUsual;
 }
 
 }  // namespace
@@ -45,7 +58,8 @@ int main(int argc, char** argv) {
                           .random = random,
                           .out = out,
                           .err = err,
-                          .out_is_terminal = colours};
+                          .out_is_terminal = colours,
+                          .err_columns = columns_of(2)};
   if (const char* directory = std::getenv("TMPDIR")) world.scratch_directory = directory;
   return remit::cli::run_command_line(std::vector<std::string>(argv + 1, argv + argc), world);
 }

@@ -115,6 +115,11 @@ Command grade_command() {
                 {.name = "--all", .help = "list every invocation, not only those with a finding"},
                 {.name = "--advisory",
                  .help = "exit 0 whatever the gate says, and say what it would have been"},
+                {.name = "--progress",
+                 .value_name = "WHEN",
+                 .help = "say on the error output how much was read, how fast, and how long the "
+                         "rest takes; auto, the default, does so on a terminal",
+                 .choices = {"auto", "always", "never"}},
                 {.name = "--threads",
                  .value_name = "N",
                  .help = "threads that decode lines, by default one for each processor up to "

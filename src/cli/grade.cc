@@ -9,6 +9,7 @@
 #include "base/file_replacement.h"
 #include "cli/commands.h"
 #include "cli/grade_request.h"
+#include "cli/progress.h"
 #include "cli/report_places.h"
 #include "cli/watch.h"
 #include "grading/sightings.h"
@@ -80,12 +81,28 @@ Result<grading::Grade> watched(const Arguments& arguments, World& world,
       });
 }
 
+/// Grades the inputs once, and says meanwhile how far it is where that can be seen (REQ-GR-115).
+Result<grading::Grade> graded(const Arguments& arguments, World& world,
+                              const GradeRequest& request) {
+  constexpr int kUnknownColumns = 80;
+  const std::string wish = arguments.value("--progress", "auto");
+  const bool is_told = wish == "auto" ? world.err_columns > 0 : wish == "always";
+  if (!is_told) return grade_inputs(world, arguments.positionals(), request);
+  Progress progress(world.clock, world.err,
+                    world.err_columns > 0 ? world.err_columns : kUnknownColumns);
+  return grade_inputs(world, arguments.positionals(), request, &progress);
+}
+
 // What cannot be followed, or not be told piece by piece; nothing where all is well.
 std::optional<Error> unwatchable(const Arguments& arguments) {
   const std::string format = arguments.value("--format", "text");
   if (format != "text" && format != "json") {
     return Error{ErrorCode::kInvalidInput,
                  "--watch prints text or json; other reports are written at the end by --write"};
+  }
+  if (arguments.value("--progress") == "always") {
+    return Error{ErrorCode::kInvalidInput,
+                 "--watch has no end to be on the way to; --progress always is for one grade"};
   }
   for (const std::string& input : arguments.positionals()) {
     if (input != "-") continue;
@@ -111,9 +128,8 @@ int run_grade(const Arguments& arguments, World& world) {
   if (is_watch) {
     if (const std::optional<Error> error = unwatchable(arguments)) return refuse(world, {*error});
   }
-  const Result<grading::Grade> grade =
-      is_watch ? watched(arguments, world, *parsed.request)
-               : grade_inputs(world, arguments.positionals(), *parsed.request);
+  const Result<grading::Grade> grade = is_watch ? watched(arguments, world, *parsed.request)
+                                                : graded(arguments, world, *parsed.request);
   if (!grade) {
     complain(world, grade.error());
     return exit_code_of_failure(grade.error());

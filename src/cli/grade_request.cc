@@ -95,9 +95,11 @@ std::vector<Error> read_rest(const Arguments& arguments, World& world, GradeRequ
 
 // What it returns may show canaries where it is an error.
 Result<grading::Grade> grade_openly(World& world, const std::vector<std::string>& inputs,
-                                    const GradeRequest& request) {
+                                    const GradeRequest& request, Progress* progress) {
+  if (progress != nullptr) meter_verification(world, inputs, *progress);
   REMIT_TRY_ASSIGN(grading::Evidence opened,
                    open_inputs(world, inputs, request.form, request.head));
+  if (progress != nullptr) meter_inputs(world, opened.inputs, *progress);
   grading::Criteria criteria = request.criteria;
   if (criteria.known) criteria.known->today = grading::day_of(world.clock.wall_now());
   return grading::grade(world.files, std::move(opened), std::move(criteria));
@@ -118,8 +120,14 @@ GradeRequestParse read_grade_request(const Arguments& arguments, World& world) {
 }
 
 Result<grading::Grade> grade_inputs(World& world, const std::vector<std::string>& inputs,
-                                    const GradeRequest& request) {
-  Result<grading::Grade> grade = grade_openly(world, inputs, request);
+                                    const GradeRequest& request, Progress* progress) {
+  const auto openly = [&] {
+    if (progress == nullptr) return grade_openly(world, inputs, request, progress);
+    MeteredFiles metered(world.files, *progress);
+    World view = world.with(metered);
+    return grade_openly(view, inputs, request, progress);
+  };
+  Result<grading::Grade> grade = openly();
   if (grade) return grade;
   return grading::without_canaries(std::move(grade).error(), request.criteria.redaction.get());
 }

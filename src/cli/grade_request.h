@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "cli/world.h"
 #include "evidence/verify.h"
 #include "grading/baseline.h"
@@ -31,11 +32,11 @@ struct GradeRequestParse {
 /// `--baseline`, `--input-format`, `--all` and `--advisory` of a command, as far as it has them.
 GradeRequestParse read_grade_request(const Arguments& arguments, World& world);
 
-/// Grades what `inputs` name, with the baseline in force today. Errors: those of opening and
-/// reading the inputs, and `internal` where the control of the redaction fails (REQ-RD-040).
-/// Neither a grade nor an error shows a canary.
+/// Grades what `inputs` name, with the baseline in force today, and tells `progress`, if any, what
+/// is read. Errors: those of opening and reading the inputs, and `internal` where the control of
+/// the redaction fails (REQ-RD-040). Neither a grade nor an error shows a canary.
 Result<grading::Grade> grade_inputs(World& world, const std::vector<std::string>& inputs,
-                                    const GradeRequest& request);
+                                    const GradeRequest& request, Progress* progress = nullptr);
 
 /// What a command exits with after an error of `grade_inputs`: kExitInternal or kExitBadInput.
 int exit_code_of_failure(const Error& error);

@@ -67,13 +67,13 @@ class WholeLines final : public ReadFile {
 }  // namespace
 
 Result<std::string> SettledFiles::read(const std::string& path, std::uint64_t max_bytes) {
-  REMIT_TRY_ASSIGN(std::string text, files_.read(path, max_bytes));
+  REMIT_TRY_ASSIGN(std::string text, FilesOver::read(path, max_bytes));
   text.resize(text.rfind('\n') + 1);
   return text;
 }
 
 Result<std::unique_ptr<ReadFile>> SettledFiles::open_read(const std::string& path) {
-  REMIT_TRY_ASSIGN(std::unique_ptr<ReadFile> file, files_.open_read(path));
+  REMIT_TRY_ASSIGN(std::unique_ptr<ReadFile> file, FilesOver::open_read(path));
   return std::unique_ptr<ReadFile>(std::make_unique<WholeLines>(std::move(file)));
 }
 

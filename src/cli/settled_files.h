@@ -1,52 +1,23 @@
 // Files that others are still writing, read as far as their lines are whole.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file_system.h"
+#include "cli/files_over.h"
 
 namespace remit::cli {
 
 /// Another file system, in which each file ends behind its last line feed; a packed file (gzip,
 /// zstd) ends where it ends. Only for reading: what writes goes through unchanged.
-class SettledFiles final : public FileSystem {
+class SettledFiles final : public FilesOver {
  public:
-  /// `files` outlives this.
-  explicit SettledFiles(FileSystem& files) : files_(files) {}
+  using FilesOver::FilesOver;
 
   Result<std::string> read(const std::string& path, std::uint64_t max_bytes) override;
   Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
-  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path, OpenMode mode) override {
-    return files_.open_append(path, mode);
-  }
-  Status replace(const std::string& path, std::string_view bytes) override {
-    return files_.replace(path, bytes);
-  }
-  Status make_directory(const std::string& path) override { return files_.make_directory(path); }
-  Result<std::vector<std::string>> list(const std::string& path) override {
-    return files_.list(path);
-  }
-  Status sync_directory(const std::string& path) override { return files_.sync_directory(path); }
-  Status sync_file_system(const std::string& path) override {
-    return files_.sync_file_system(path);
-  }
-  Status rename(const std::string& from, const std::string& to) override {
-    return files_.rename(from, to);
-  }
-  Status remove(const std::string& path) override { return files_.remove(path); }
-  Result<FileInfo> info(const std::string& path) override { return files_.info(path); }
-  Result<std::unique_ptr<AppendFile>> lock(const std::string& path) override {
-    return files_.lock(path);
-  }
-  Result<std::unique_ptr<ScratchFile>> open_scratch(const std::string& directory) override {
-    return files_.open_scratch(directory);
-  }
-
- private:
-  FileSystem& files_;
 };
 
 }  // namespace remit::cli

@@ -76,11 +76,7 @@ std::string Watch::sizes() const {
 
 Result<bool> Watch::look(const Tell& tell) {
   SettledFiles settled(world_.files);
-  World view{.files = settled,
-             .clock = world_.clock,
-             .random = world_.random,
-             .out = world_.out,
-             .err = world_.err};
+  World view = world_.with(settled);
   const Result<grading::Grade> grade = grade_inputs(view, inputs_, request_);
   if (!grade) {
     const std::string complaint = grade.error().to_string();

@@ -40,8 +40,23 @@ struct World {
   int input_fd = 0;              ///< for `stdio` and for events from standard input
   int output_fd = 1;             ///< for `stdio`, whose output is a protocol
   bool out_is_terminal = false;  ///< colours may be written to `out`
+  int err_columns = 0;           ///< width of the terminal that `err` is; 0 where it is none
   /// Where files go that are gone with the process; empty for where the system keeps such files.
   std::string scratch_directory = {};
+
+  /// The same world with other files, which outlive it.
+  [[nodiscard]] World with(FileSystem& other) const {
+    return {.files = other,
+            .clock = clock,
+            .random = random,
+            .out = out,
+            .err = err,
+            .input_fd = input_fd,
+            .output_fd = output_fd,
+            .out_is_terminal = out_is_terminal,
+            .err_columns = err_columns,
+            .scratch_directory = scratch_directory};
+  }
 };
 
 /// Runs one command line (the words after the program's name) and returns the exit code. Whatever
