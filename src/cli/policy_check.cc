@@ -1,5 +1,8 @@
 // remit policy check: is this bundle whole, and what is in it.
-#include <map>
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,23 +17,35 @@ std::string count(std::size_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
+/// What a route lets through against policy's word, with route and tools taken together
+/// (REQ-BN-015); empty where it enforces for all.
+std::string shadow_words(const policy::Bundle& bundle, const policy::Route& route) {
+  constexpr std::size_t kMaxNamed = 20;
+  std::vector<std::string_view> tools;
+  for (const policy::Tool& tool : bundle.tools) {
+    if (policy::mode_of(&route, &tool) == policy::Mode::kShadow) tools.push_back(tool.name);
+  }
+  const bool is_all = tools.size() == bundle.tools.size();
+  if (tools.empty() && !(is_all && route.mode == policy::Mode::kShadow)) return {};
+  std::string named = "every tool";
+  if (!is_all) {
+    const std::size_t shown = std::min(tools.size(), kMaxNamed);
+    named = fmt::format("{}", fmt::join(tools.begin(), tools.begin() + shown, ", "));
+    if (tools.size() > shown) named += fmt::format(" and {} more", tools.size() - shown);
+  }
+  return fmt::format(
+      "the route {} is in shadow mode for {}: what policy denies there is recorded, not enforced\n",
+      route.name, named);
+}
+
 std::string summary(const policy::Bundle& bundle) {
   std::string out = fmt::format("version {}, environment {}\ndigest {}\n", quoted(bundle.version),
                                 quoted(bundle.environment), bundle.digest);
   out += fmt::format("{}, {}, {}\n", count(bundle.tools.size(), "tool"),
                      count(bundle.policies.size(), "policy file"),
                      count(bundle.routes.size(), "route"));
-  for (const policy::Route& route : bundle.routes) {
-    if (route.mode == policy::Mode::kShadow) {
-      out += fmt::format("the route {} is in shadow mode: its denials are recorded, not enforced\n",
-                         route.name);
-    }
-  }
+  for (const policy::Route& route : bundle.routes) out += shadow_words(bundle, route);
   for (const policy::Tool& tool : bundle.tools) {
-    if (tool.mode == policy::Mode::kShadow) {
-      out += fmt::format("the tool {} is in shadow mode: its denials are recorded, not enforced\n",
-                         tool.name);
-    }
     if (!tool.has_boundary) out += fmt::format("the tool {} has no boundary\n", tool.name);
   }
   return out;

@@ -115,9 +115,7 @@ bool holds_scopes(const access::Principal& principal, const policy::Tool& tool) 
 }
 
 policy::Mode Assessment::mode() const {
-  const bool shadow = (route != nullptr && route->mode == policy::Mode::kShadow) ||
-                      (tool != nullptr && tool->mode == policy::Mode::kShadow);
-  return shadow ? policy::Mode::kShadow : policy::Mode::kEnforce;
+  return policy::mode_of(route, tool);
 }
 
 Assessment Assessor::assess(const access::ProposedCall& call,

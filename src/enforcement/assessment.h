@@ -47,7 +47,7 @@ struct Assessment {
   [[nodiscard]] MonotonicTime expires() const {
     return resolved_at + std::chrono::milliseconds{tool->permit_lifetime_ms};
   }
-  /// Shadow where the route or the tool is in shadow mode.
+  /// What the bundle says for this route and tool (REQ-BN-015).
   [[nodiscard]] policy::Mode mode() const;
   /// Whether step 10 answered: what shadow mode relaxes, and nothing else.
   [[nodiscard]] bool was_decided() const { return reached == Step::kRecord; }

@@ -43,7 +43,7 @@ TEST(PolicyInForce, SeveralResourcesMakeOneDecision) {
   }
 }
 
-// REQ-BD-054: shadow relaxes the decision and nothing else.
+// REQ-BD-054, REQ-BN-015: shadow relaxes the decision and nothing else.
 TEST(PolicyInForce, ShadowRelaxesTheDecisionOnly) {
   struct Case {
     const char* name;
@@ -66,6 +66,12 @@ TEST(PolicyInForce, ShadowRelaxesTheDecisionOnly) {
       {"missing scope", "trial", "admin.export", "{}", "missing_scope", true, false},
       {"invalid arguments", "agent", "invoice.trial", R"({"x":1})", "invalid_arguments", true,
        false},
+      {"enforced by the tool", "trial", "invoice.strict", R"({"invoice":"foreign"})",
+       "tenant_mismatch", true, false},
+      {"enforced by the tool for the route", "trial", "invoice.mixed", R"({"invoice":"foreign"})",
+       "tenant_mismatch", true, false},
+      {"foreign, by tool for the route", "agent", "invoice.mixed", R"({"invoice":"foreign"})",
+       "tenant_mismatch", false, true},
       {"enforced elsewhere", "agent", "invoice.read", R"({"invoice":"foreign"})", "tenant_mismatch",
        true, false},
   };

@@ -67,7 +67,7 @@ TEST(ToldToCallers, VisibleToolsAreThoseWhoseScopesAreHeld) {
   };
   EXPECT_EQ(names(access::Credential::local()),
             "invoice.read invoice.move files.read report.make server.ping anything.goes sums.add "
-            "invoice.trial ghost.read ");
+            "invoice.trial invoice.strict invoice.mixed ghost.read ");
   EXPECT_EQ(names({}), "");
 }
 

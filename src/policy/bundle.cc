@@ -14,6 +14,15 @@
 
 namespace remit::policy {
 
+Mode mode_of(const Route* route, const Tool* tool) {
+  if (tool != nullptr && route != nullptr) {
+    const auto special = tool->route_modes.find(route->name);
+    if (special != tool->route_modes.end()) return special->second;
+  }
+  if (tool != nullptr && tool->mode) return *tool->mode;
+  return route != nullptr ? route->mode : Mode::kEnforce;
+}
+
 const Tool* Bundle::find_tool(std::string_view name) const {
   const auto found = tool_index_.find(name);
   return found == tool_index_.end() ? nullptr : &tools[found->second];
@@ -170,7 +179,7 @@ class BundleLoader {
 
   void load_catalogue(const ArgumentSchemas& schemas) {
     read_yaml("catalogue.yaml", [&](const yaml::Node& root, yaml::Problems& found) {
-      bundle_->tools = read_catalogue(root, schemas, found);
+      bundle_->tools = read_catalogue(root, bundle_->routes, schemas, found);
     });
   }
 

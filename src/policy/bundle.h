@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,9 +53,14 @@ struct Tool {
   std::vector<ResourceReference> resources;
   bool has_boundary = true;         ///< false for `boundary: none`
   bool requested_ref_safe = false;  ///< references may be recorded in clear text
-  Mode mode = Mode::kEnforce;
+  std::optional<Mode> mode;         ///< on every route that `route_modes` does not name
+  std::map<std::string, Mode, std::less<>> route_modes;  ///< by the names of routes
   std::int64_t permit_lifetime_ms = 1000;
 };
+
+/// The mode of a call: what the tool says for the route, else what it says for all, else what the
+/// route says (REQ-BN-015). Either may be null where a call did not come so far.
+Mode mode_of(const Route* route, const Tool* tool);
 
 /// A Cedar source file of the bundle.
 struct PolicySource {

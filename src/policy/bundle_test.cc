@@ -172,6 +172,42 @@ TEST(BundleDigest, IsTheDigestOfTheListing) {
   EXPECT_EQ(files.load().bundle->digest, digest_text(sha256(listing)));
 }
 
+// REQ-BN-015: the more specific word counts, and without any the boundary enforces.
+TEST(BundleMode, IsOfRouteAndTool) {
+  struct Case {
+    const char* route;  ///< of `direct`
+    const char* tool;   ///< of `mcp:resources/read`
+    Mode direct, agent;
+  };
+  const std::vector<Case> cases = {
+      {"", "", Mode::kEnforce, Mode::kEnforce},
+      {", mode: enforce", "", Mode::kEnforce, Mode::kEnforce},
+      {", mode: shadow", "", Mode::kShadow, Mode::kEnforce},
+      {"", "mode: shadow,", Mode::kShadow, Mode::kShadow},
+      {", mode: enforce", "mode: shadow,", Mode::kShadow, Mode::kShadow},
+      {", mode: shadow", "mode: enforce,", Mode::kEnforce, Mode::kEnforce},
+      {", mode: shadow", "mode: {direct: enforce},", Mode::kEnforce, Mode::kEnforce},
+      {", mode: shadow", "mode: {agent: shadow},", Mode::kShadow, Mode::kShadow},
+      {"", "mode: {direct: shadow, agent: enforce},", Mode::kShadow, Mode::kEnforce},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(std::string(one.route) + " " + one.tool);
+    const TestBundle files;
+    files.replace("bundle.yaml", ", mode: shadow", one.route);
+    files.replace("catalogue.yaml", "mode: shadow,", one.tool);
+    ASSERT_EQ(files.problems(), "");
+    const auto bundle = files.load().bundle;
+    const Tool* tool = bundle->find_tool("mcp:resources/read");
+    EXPECT_EQ(mode_of(bundle->find_route("direct"), tool), one.direct);
+    EXPECT_EQ(mode_of(bundle->find_route("agent"), tool), one.agent);
+    // A tool that says nothing is as its route; a call that reached neither is enforced.
+    EXPECT_EQ(mode_of(bundle->find_route("direct"), bundle->find_tool("clock.now")),
+              bundle->find_route("direct")->mode);
+    EXPECT_EQ(mode_of(bundle->find_route("direct"), nullptr), bundle->find_route("direct")->mode);
+    EXPECT_EQ(mode_of(nullptr, nullptr), Mode::kEnforce);
+  }
+}
+
 // REQ-BN-030, modes included.
 TEST(BundleDigest, ChangesWithEverythingThatDecides) {
   const TestBundle files;
@@ -277,6 +313,16 @@ INSTANTIATE_TEST_SUITE_P(
                      "are action, approval, arguments, boundary, effect, idempotency, mode, name, "
                      "open_arguments, permit_lifetime_ms, requested_ref_safe, resources, scopes, "
                      "upstream\n"),
+        in_catalogue("UnknownMode", "mode: shadow,", "mode: shadwo,",
+                     "invalid_input B/catalogue.yaml:11:12: \"mode\" must be one of enforce, "
+                     "shadow, not the text \"shadwo\"\n"),
+        in_catalogue("ModeOfAnUnknownRoute", "mode: shadow,", "mode: {Agent: shadow},",
+                     "invalid_input B/catalogue.yaml:11:13: bundle.yaml has no route \"Agent\"\n"),
+        in_catalogue("UnknownModeOfARoute", "mode: shadow,", "mode: {agent: off},",
+                     "invalid_input B/catalogue.yaml:11:20: \"agent\" must be one of enforce, "
+                     "shadow, not the text \"off\"\n"),
+        in_catalogue("ModeOfNoRoute", "mode: shadow,", "mode: {},",
+                     "invalid_input B/catalogue.yaml:11:12: \"mode\" names no route\n"),
         in_catalogue("UnknownEffect", "effect: read\n", "effect: reads\n",
                      "invalid_input B/catalogue.yaml:5:13: \"effect\" must be one of none, read, "
                      "write, destructive, external, delegating, not the text \"reads\"\n"),

@@ -55,8 +55,9 @@ bool overlap(std::string_view left, std::string_view right) {
 
 class CatalogueReader {
  public:
-  CatalogueReader(const ArgumentSchemas& schemas, yaml::Problems& problems)
-      : schemas_(schemas), problems_(problems) {}
+  CatalogueReader(const std::vector<Route>& routes, const ArgumentSchemas& schemas,
+                  yaml::Problems& problems)
+      : routes_(routes), schemas_(schemas), problems_(problems) {}
 
   std::vector<Tool> read(const yaml::Node& root) {
     std::vector<Tool> out;
@@ -100,10 +101,7 @@ class CatalogueReader {
                       .value_or(Effect::kDestructive);
     tool.scopes = reader.optional_strings("scopes");
     std::sort(tool.scopes.begin(), tool.scopes.end());
-    tool.mode =
-        reader
-            .optional_choice<Mode>("mode", {{"enforce", Mode::kEnforce}, {"shadow", Mode::kShadow}})
-            .value_or(Mode::kEnforce);
+    read_mode(reader, tool);
     tool.requested_ref_safe = reader.optional_bool("requested_ref_safe").value_or(false);
     tool.permit_lifetime_ms = reader.optional_integer("permit_lifetime_ms", 1, kMaxPermitLifetimeMs)
                                   .value_or(kPermitLifetime.count());
@@ -125,6 +123,29 @@ class CatalogueReader {
       reader.problem("name", fmt::format("the tool {} is given twice", quoted(name)));
     }
     return name;
+  }
+
+  /// One mode for every route, or a mode for each route that is named.
+  void read_mode(yaml::ObjectReader& reader, Tool& tool) {
+    const std::initializer_list<std::pair<std::string_view, Mode>> modes = {
+        {"enforce", Mode::kEnforce}, {"shadow", Mode::kShadow}};
+    const yaml::Node* node = reader.optional_node("mode");
+    if (node == nullptr || node->kind() != yaml::Node::Kind::kMap) {
+      tool.mode = reader.optional_choice<Mode>("mode", modes);
+      return;
+    }
+    if (node->keys().empty()) reader.problem("mode", "\"mode\" names no route");
+    yaml::ObjectReader fields(*node, "a mode by routes", problems_);
+    for (const yaml::Key& key : node->keys()) {
+      const std::optional<Mode> mode = fields.optional_choice<Mode>(key.text, modes);
+      const bool is_known = routes_.empty() ||
+                            std::any_of(routes_.begin(), routes_.end(),
+                                        [&](const Route& route) { return route.name == key.text; });
+      if (!is_known) {
+        problems_.add(key.place, fmt::format("bundle.yaml has no route {}", quoted(key.text)));
+      }
+      if (mode) tool.route_modes.emplace(key.text, *mode);
+    }
   }
 
   static void read_boundary(yaml::ObjectReader& reader, Tool& tool) {
@@ -226,6 +247,7 @@ class CatalogueReader {
     }
   }
 
+  const std::vector<Route>& routes_;
   const ArgumentSchemas& schemas_;
   yaml::Problems& problems_;
   std::set<std::string> names_;
@@ -253,9 +275,9 @@ Result<ArgumentSchema> read_argument_schema(std::string_view text) {
                         std::move(canonical)};
 }
 
-std::vector<Tool> read_catalogue(const yaml::Node& root, const ArgumentSchemas& schemas,
-                                 yaml::Problems& problems) {
-  return CatalogueReader(schemas, problems).read(root);
+std::vector<Tool> read_catalogue(const yaml::Node& root, const std::vector<Route>& routes,
+                                 const ArgumentSchemas& schemas, yaml::Problems& problems) {
+  return CatalogueReader(routes, schemas, problems).read(root);
 }
 
 }  // namespace remit::policy

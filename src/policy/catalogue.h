@@ -28,9 +28,10 @@ using ArgumentSchemas = std::map<std::string, std::optional<ArgumentSchema>, std
 /// Parses and compiles one schema file. Errors: `byte N` or a JSON pointer as place.
 Result<ArgumentSchema> read_argument_schema(std::string_view text);
 
-/// The tools of a parsed `catalogue.yaml`, those with problems left out or incomplete.
-std::vector<Tool> read_catalogue(const yaml::Node& root, const ArgumentSchemas& schemas,
-                                 yaml::Problems& problems);
+/// The tools of a parsed `catalogue.yaml`, those with problems left out or incomplete. `routes` are
+/// those of the bundle; none where its description is broken, whose problems are told already.
+std::vector<Tool> read_catalogue(const yaml::Node& root, const std::vector<Route>& routes,
+                                 const ArgumentSchemas& schemas, yaml::Problems& problems);
 
 /// Whether `text` is 1 to kMaxToolNameBytes of `[A-Za-z0-9_./:-]`: a name that may stand in
 /// evidence as it is.

@@ -219,6 +219,10 @@ tools:
   - {name: sums.add, effect: none, arguments: schemas/sums.json, boundary: none}
   - {name: invoice.trial, effect: read, arguments: schemas/invoice.json, mode: shadow,
      resources: [{argument: /invoice, type: Invoice}]}
+  - {name: invoice.strict, effect: read, arguments: schemas/invoice.json, mode: enforce,
+     resources: [{argument: /invoice, type: Invoice}]}
+  - {name: invoice.mixed, effect: read, arguments: schemas/invoice.json,
+     mode: {agent: shadow, trial: enforce}, resources: [{argument: /invoice, type: Invoice}]}
   - {name: ghost.read, effect: read, arguments: schemas/ghost.json,
      resources: [{argument: /ghost, type: Ghost}]}
 )");
