@@ -75,6 +75,27 @@ inline constexpr std::size_t kMaxRequestArgumentBytes = std::size_t{64} * 1024; 
 inline constexpr std::chrono::hours kMaxApprovalLifetime{24 * 30};
 inline constexpr std::size_t kMaxLedgerRows = 1000;  ///< of one list for people
 
+/// Deferred work.
+inline constexpr std::size_t kMaxQueuedCallBytes = std::size_t{256} * 1024;  ///< arguments of a row
+inline constexpr std::int64_t kMaxOpenQueueRows = 100'000;                   ///< of one queue
+inline constexpr std::int64_t kMaxOpenQueueRowsPerLane = 10'000;
+inline constexpr std::int64_t kMaxEndedQueueRows = 100'000;  ///< kept for people, of one queue
+inline constexpr std::chrono::hours kEndedQueueRowTime{24 * 30};
+inline constexpr std::size_t kMaxListedQueueRows = 1000;
+inline constexpr std::int64_t kMaxAttempts = 20;
+inline constexpr std::int64_t kMaxRequeues = 10;  ///< of one row, by people
+inline constexpr std::size_t kMaxRequeueReasonBytes = 1024;
+inline constexpr std::chrono::minutes kLeastRepeat{1};
+inline constexpr std::chrono::hours kLongestRepeat{24 * 366};
+/// A worker that says nothing more for this long has lost what it claimed; renewed each third.
+inline constexpr std::chrono::milliseconds kQueueClaimTime{30'000};
+inline constexpr std::chrono::milliseconds kQueueOperationDeadline{5'000};  ///< of the database
+inline constexpr std::chrono::milliseconds kQueuePoll{500};     ///< between two looks for work
+inline constexpr std::chrono::milliseconds kQueueTidy{60'000};  ///< between two tidyings
+inline constexpr std::chrono::milliseconds kFirstRetryPause{1'000};
+inline constexpr std::chrono::milliseconds kLongestRetryPause{600'000};
+inline constexpr std::size_t kMaxQueueThreads = 64;  ///< of one worker
+
 /// The stdio gateway.
 inline constexpr std::size_t kMaxMcpLineBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxCallsInFlight = 256;

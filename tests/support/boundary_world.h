@@ -201,6 +201,9 @@ inline std::shared_ptr<const policy::Bundle> load_test_bundle(const std::string&
   write("bundle.yaml", "bundle: remit.bundle/1\nversion: \"" + version +
                            "\"\nenvironment: test\nroutes:\n"
                            "  - {name: agent, transport: library}\n"
+                           "  - {name: queued, transport: queue}\n"
+                           "  - {name: scheduled, transport: queue}\n"
+                           "  - {name: retry, transport: queue}\n"
                            "  - {name: trial, transport: library, mode: shadow}\n");
   write("catalogue.yaml", R"(catalogue: remit.catalogue/1
 tools:

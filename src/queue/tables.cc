@@ -1,0 +1,79 @@
+// One table of rows, one of lanes, one of what people said, and the version of the three.
+#include "queue/tables.h"
+
+#include <fmt/format.h>
+
+namespace remit::queue {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+
+// Columns that another program may leave out have a default: such a row is legacy, has no seal, and
+// is denied when its turn comes.
+std::string row_table(database::Dialect dialect) {
+  const std::string_view number = dialect == database::Dialect::kSqlite
+                                      ? "integer primary key autoincrement"
+                                      : "bigint generated always as identity primary key";
+  return fmt::format(
+      "create table if not exists remit_queue_row("
+      "number {}, id text not null unique, queue text not null default 'default', "
+      "lane text not null default '', principal text, tool text not null default '', "
+      "arguments text not null default '', work_key text not null default '', "
+      "run_id text not null default '', case_id text not null default '', "
+      "enqueued_by text not null default '', enqueued_policy_version text not null default '', "
+      "not_before bigint not null default 0, repeat_ms bigint not null default 0, "
+      "max_attempts bigint not null default 1, enqueued bigint not null default 0, "
+      "seal text not null default '', content text not null default '', "
+      "state text not null default 'waiting', is_open bigint not null default 1, "
+      "route text not null default 'queued', due bigint not null default 0, "
+      "attempt bigint not null default 0, generation bigint not null default 0, "
+      "claim text not null default '', worker text not null default '', "
+      "reason text not null default '', error_type text not null default '', "
+      "last_invocation text not null default '', changed bigint not null default 0)",
+      number);
+}
+
+}  // namespace
+
+std::string_view skip_locked(const database::Database& database) {
+  return database.dialect() == database::Dialect::kPostgres ? " for update skip locked" : "";
+}
+
+Status make_tables(database::Database& database, MonotonicTime deadline) {
+  const std::vector<std::string> statements = {
+      "create table if not exists remit_queue_version(version bigint not null primary key)",
+      row_table(database.dialect()),
+      "create index if not exists remit_queue_row_turn on remit_queue_row"
+      "(queue, is_open, lane, due, number)",
+      "create index if not exists remit_queue_row_ended on remit_queue_row"
+      "(queue, is_open, changed, number)",
+      "create unique index if not exists remit_queue_row_key on remit_queue_row"
+      "(queue, principal, tool, work_key) where work_key <> ''",
+      "create table if not exists remit_queue_lane(queue text not null, lane text not null, "
+      "served bigint not null, primary key(queue, lane))",
+      "create index if not exists remit_queue_lane_turn on remit_queue_lane(queue, served)",
+      "create table if not exists remit_queue_note(id text not null, noted bigint not null, "
+      "said_by text not null, reason text not null, from_state text not null, "
+      "primary key(id, noted))",
+  };
+  return database.transact(deadline, [&](database::Transaction& transaction) -> Status {
+    // Two processes that make the tables at once would trip over each other.
+    if (database.dialect() == database::Dialect::kPostgres) {
+      REMIT_TRY(transaction.run("select pg_advisory_xact_lock(7252174601)", {}));
+    }
+    for (const std::string& statement : statements) REMIT_TRY(transaction.run(statement, {}));
+    const database::Parameter version{":version", kVersion};
+    REMIT_TRY(
+        transaction.run("insert into remit_queue_version(version) "
+                        "select :version where not exists (select 1 from remit_queue_version)",
+                        {&version, 1}));
+    REMIT_TRY_ASSIGN(const database::Answer found,
+                     transaction.run("select max(version) from remit_queue_version", {}));
+    const bool is_ours =
+        !found.rows.empty() && found.rows.front().front() == database::Cell{kVersion};
+    if (is_ours) return {};
+    return Error{ErrorCode::kUnsupported, "the queue's tables are of another version"};
+  });
+}
+
+}  // namespace remit::queue

@@ -1,0 +1,99 @@
+// The worker: takes rows up one by one, asks the boundary for each as if it had never been asked,
+// and says what became of it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "enforcement/enforcement_point.h"
+#include "queue/work_queue.h"
+
+namespace remit::queue {
+
+/// What a worker stands on. All outlive it.
+struct WorkerParts {
+  WorkQueue& queue;
+  enforcement::EnforcementPoint& point;
+  enforcement::ToolHandler& tools;  ///< the handlers of all tools; used by all threads at once
+  const Clock& clock;
+  Random& random;
+  /// Asked before a row is claimed: an error is a reason to claim none now. May be empty.
+  std::function<Status()> is_ready = {};
+  /// Gets lines for the operator, outside text quoted; from any thread. May be empty.
+  std::function<void(std::string_view)> notice = {};
+};
+
+struct WorkerOptions {
+  std::string name = "worker";  ///< in events and rows: who took the work up
+  std::string queue = std::string(kDefaultQueue);
+  std::size_t threads = 1;
+  std::chrono::milliseconds poll = kQueuePoll;
+};
+
+/// What a look for work came to.
+enum class Turn : std::uint8_t {
+  kUnavailable,  ///< the queue, or what the worker needs, is not there
+  kIdle,         ///< nothing is due
+  kWorked,       ///< a row was taken up
+};
+
+/// When `run` comes back by itself.
+enum class Until : std::uint8_t { kStopped, kIdle };
+
+/// How long a row rests after its attempt of that number failed for the time being (REQ-QU-016).
+std::chrono::milliseconds pause_after(std::int64_t attempt, Random& random);
+
+/// One worker process. Several may work on one database, on one machine or many.
+class Worker {
+ public:
+  Worker(WorkerParts parts, WorkerOptions options);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Takes up one row, on this thread, to its end. `stop` keeps a handler from being entered and
+  /// asks one that was entered to end.
+  Turn work_once(std::stop_token stop = {});
+
+  /// Works with `threads` threads until `stop` is asked for, or with Until::kIdle until nothing is
+  /// due or the queue is unavailable. Handlers that were entered are waited for; `hurry` asks them
+  /// to end. Claims are renewed meanwhile. Not from two threads at once. Errors: `unavailable`
+  /// where there is no thread, or with Until::kIdle where the queue is.
+  Status run(std::stop_token stop, std::stop_token hurry, Until until = Until::kStopped);
+
+  /// Renews all claims that this worker holds; `run` does it by itself.
+  void renew();
+
+ private:
+  class Attempt;
+  void process(Row row, const std::stop_token& stop);
+  Status end_denied(const Row& row, const enforcement::Denial& denial);
+  Status end_run(const Row& row, const Attempt& attempt, const enforcement::HandlerResult& result);
+  void write(const Row& row, const std::function<Status()>& step);
+  void hold(const Row& row);
+  void let_go(const Row& row);
+  void work(const std::stop_token& stop, const std::stop_token& hurry, Until until);
+  void keep(const std::stop_token& stop);
+  void rest(const std::stop_token& stop, std::chrono::milliseconds span);
+  void say(std::string_view text) const;
+
+  const WorkerParts parts_;
+  const WorkerOptions options_;
+  Mutex mutex_;
+  CondVar woken_;
+  std::map<std::string, Row> held_ REMIT_GUARDED_BY(mutex_);  // by claim
+  bool was_unavailable_ REMIT_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace remit::queue
