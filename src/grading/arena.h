@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/prefetch.h"
 
 namespace remit::grading {
 
@@ -72,7 +73,7 @@ class Arena {
     constexpr Ref kLine = 64 / kUnit;
     constexpr Ref kAtOnce = 32 * kLine;
     const Ref end = to > from && to - from > kAtOnce ? from + kAtOnce : std::max(from, to);
-    for (; from < end; from += kLine) __builtin_prefetch(at(from));
+    for (; from < end; from += kLine) prefetch(at(from));
     return from;
   }
 

@@ -91,7 +91,10 @@ class Grader {
   /// One event and the line that it was decoded from. `limit_exceeded` where what belongs together
   /// does not fit into kMaxGraderBytes; `unavailable` where a scratch file is needed and cannot be
   /// made or written. The grader is then of no further use.
+  /// The hashes of `line` are by the seed of the criteria, or absent.
   Status add(const event::Event& event, const trace::Line& line);
+  /// A hint: an event of the invocation with this `trace::LineHashes::id` comes soon.
+  void expect(std::uint64_t id_hash) const;
 
   /// That many of the files that were read record requests and could record nothing else.
   void note_files_of_requests(std::uint64_t count);

@@ -17,6 +17,7 @@
 #include "access/reason.h"
 #include "base/file_system.h"
 #include "base/limits.h"
+#include "base/prefetch.h"
 #include "base/result.h"
 #include "event/event.h"
 #include "grading/arena.h"
@@ -78,7 +79,13 @@ class RecordStore {
   bool begin_source(std::string_view input, std::string_view source);
   /// Errors: `limit_exceeded` where memory is full (kMaxGraderBytes), and those of the scratch
   /// file. Then the store is of no further use.
+  /// The hashes of `line` are by the seed of this, or absent.
   Status add(const event::Event& event, const trace::Line& line);
+  /// Has the processor fetch what is needed to find the invocation whose id has this hash
+  /// (`trace::LineHashes::id`): its next event is a few events ahead.
+  void expect(std::uint64_t id_hash) const {
+    prefetch(&index_[(id_hash >> 32U) & (index_.size() - 1)]);
+  }
 
   /// Ranks writers by name and finds what their logs lost. Once, after the last event. Errors as
   /// `add`.
@@ -91,6 +98,13 @@ class RecordStore {
   /// Errors: those of the scratch file. May be called again.
   Status for_each_part(const std::function<bool(const PlainCall&)>& take,
                        const std::function<Status()>& visit);
+  /// Has the processor fetch the first event of an invocation in memory, if there are so many.
+  void send_for(std::uint32_t invocation) const {
+    if (invocation >= invocations_.size()) return;
+    const char* const from = arena_.at(invocations_[invocation].first);
+    prefetch(from);
+    prefetch(from + offsetof(EventRecord, facts));
+  }
   /// What there is to know of an invocation in memory, if it is plain.
   [[nodiscard]] std::optional<PlainCall> plain_call(const Invocation& call) const;
 

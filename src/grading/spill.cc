@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "grading/hash.h"
+#include "base/text_hash.h"
 
 namespace remit::grading {
 namespace {

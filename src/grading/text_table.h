@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "grading/arena.h"
-#include "grading/hash.h"
+#include "base/text_hash.h"
 
 namespace remit::grading {
 

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text_hash.h"
+
 namespace remit::trace {
 namespace {
 
@@ -37,11 +39,23 @@ void adopt_texts(std::string_view line, event::Event& event, std::deque<std::str
 
 }  // namespace
 
-DecodedLines::DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads)
+LineHashes LineHashes::of(std::string_view line, const event::Event& event, std::uint64_t seed) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  LineHashes out;
+  // Only a line with a number can come again.
+  if (event.has(event::Field::kSeq)) out.text = hash_text(line, seed);
+  const std::string_view id = event.text(event::Field::kInvocationId);
+  if (!id.empty()) out.id = hash_text(id, seed) | 1U << 31U;
+  return out;
+}
+
+DecodedLines::DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads,
+                           std::uint64_t hash_seed)
     : file_(file),
       max_line_bytes_(max_line_bytes),
       threads_(std::max(threads, 1U)),
-      lines_at_once_(threads_ > 1 ? kLinesAtOnce : kLinesAtOnceAlone) {
+      lines_at_once_(threads_ > 1 ? kLinesAtOnce : kLinesAtOnceAlone),
+      hash_seed_(hash_seed) {
   decoder_.max_line_bytes = max_line_bytes;
 }
 
@@ -225,6 +239,7 @@ void DecodedLines::decode(Block& block, event::Decoder& decoder) const {
     DecodedLine& out = block.lines[block.count++];
     out.line = {text, offset, block.numbered, is_whole ? LineEnd::kWhole : LineEnd::kTorn};
     out.error.reset();
+    out.hashes = {};
     if (is_too_long) {
       out.line.end = LineEnd::kTooLong;
       out.line.text = text.substr(0, max_line_bytes_);
@@ -233,9 +248,10 @@ void DecodedLines::decode(Block& block, event::Decoder& decoder) const {
     Status decoded = decoder.decode_found(out.event);
     if (!decoded) {
       out.error = std::move(decoded).error();
-    } else if (decoder.has_own_texts()) {
-      adopt_texts(text, out.event, block.texts);
+      continue;
     }
+    if (decoder.has_own_texts()) adopt_texts(text, out.event, block.texts);
+    out.hashes = LineHashes::of(text, out.event, hash_seed_);
   }
 }
 

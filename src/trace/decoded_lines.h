@@ -18,11 +18,20 @@
 
 namespace remit::trace {
 
+/// By `hash_text`, so that whoever compares lines and finds invocations need not.
+struct LineHashes {
+  std::uint64_t text = 0;  ///< of the line without a `\r` at its end
+  std::uint64_t id = 0;    ///< of its `invocation_id`; 0 for none
+
+  static LineHashes of(std::string_view line, const event::Event& event, std::uint64_t seed);
+};
+
 /// A line and what the decoder made of it.
 struct DecodedLine {
   SplitLine line;
   event::Event event;          ///< if there is no error
   std::optional<Error> error;  ///< of the decoder; none for a line over the limit
+  LineHashes hashes;           ///< of the event
 };
 
 /// Reads a file by blocks of whole lines. The caller reads and takes; blocks that wait are decoded
@@ -34,7 +43,9 @@ struct DecodedLine {
 class DecodedLines {
  public:
   /// `file` outlives this. `threads` counts the caller; the others begin with the second block.
-  DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads);
+  /// `hash_seed` is that of `LineHashes`.
+  DecodedLines(ReadFile& file, std::size_t max_line_bytes, unsigned threads,
+               std::uint64_t hash_seed = 0);
   ~DecodedLines();
   DecodedLines(const DecodedLines&) = delete;
   DecodedLines& operator=(const DecodedLines&) = delete;
@@ -42,6 +53,11 @@ class DecodedLines {
   /// The next line, valid until the next call; null after the last. Errors: those of reading, and
   /// `limit_exceeded` where another thread finds no memory.
   Result<DecodedLine*> next();
+  /// The line `count` behind the one given last, if it was decoded with it; else null.
+  [[nodiscard]] const DecodedLine* ahead(std::size_t count) const {
+    const std::size_t at = taken_ + count - 1;
+    return front_ != nullptr && at < front_->count ? &front_->lines[at] : nullptr;
+  }
 
   static constexpr std::size_t kBlockBytes = std::size_t{128} * 1024;
 
@@ -49,7 +65,7 @@ class DecodedLines {
   /// Lines decoded of a block before they are taken; a block of many short lines is decoded in
   /// several goes. One thread alone decodes few, so that their events stay in its first cache.
   static constexpr std::size_t kLinesAtOnce = 1024;
-  static constexpr std::size_t kLinesAtOnceAlone = 8;
+  static constexpr std::size_t kLinesAtOnceAlone = 16;
 
   enum class Stage : std::uint8_t { kWaiting, kBusy, kDone };
   struct Block {
@@ -80,6 +96,7 @@ class DecodedLines {
   std::size_t max_line_bytes_;
   unsigned threads_;
   std::size_t lines_at_once_;
+  std::uint64_t hash_seed_;
   event::Decoder decoder_;
   std::string carried_;          // the beginning of a line whose end was not read yet
   std::uint64_t offset_ = 0;     // of what comes behind the blocks

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text_hash.h"
 #include "tests/support/memory_file.h"
 #include "tests/support/no_more_threads.h"
 
@@ -66,6 +67,28 @@ TEST(DecodedLines, AreTheSameWithAnyThreadsAndPieces) {
     for (const std::size_t piece : {SIZE_MAX, std::size_t{100'000}, std::size_t{1'777}}) {
       EXPECT_EQ(lines_of(text, threads, piece), expected) << threads << " " << piece;
     }
+  }
+}
+
+TEST(DecodedLines, HaveTheHashesOfTheirTextAndOfTheirInvocation) {
+  const std::string first = R"({"event":"tool.request","invocation_id":"i\u0031","seq":1})";
+  const std::string second = R"({"event":"tool.request","invocation_id":"i2"})";
+  for (const char* const end : {"\n", "\r\n"}) {
+    testing::MemoryFile file(first + end + second + end + "{}", SIZE_MAX);
+    DecodedLines lines(file, 4096, 1, 7);
+    const Result<DecodedLine*> one = lines.next();
+    ASSERT_TRUE(one);
+    EXPECT_EQ((*one)->hashes.text, hash_text(first, 7));
+    EXPECT_EQ((*one)->hashes.id, hash_text("i1", 7) | 1U << 31U);
+    ASSERT_NE(lines.ahead(1), nullptr);
+    EXPECT_EQ(lines.ahead(1)->hashes.id, hash_text("i2", 7) | 1U << 31U);
+    EXPECT_EQ(lines.ahead(3), nullptr);
+    const Result<DecodedLine*> two = lines.next();
+    ASSERT_TRUE(two);
+    EXPECT_EQ((*two)->hashes.text, 0U);  // without a number it cannot come again
+    const Result<DecodedLine*> fault = lines.next();
+    ASSERT_TRUE(fault);
+    EXPECT_EQ((*fault)->hashes.id, 0U);
   }
 }
 

@@ -72,12 +72,13 @@ Result<std::size_t> DescriptorFile::read(std::span<std::byte> out) {
 }
 
 EventReader::EventReader(FileSystem& files, const Input& input, event::Decoder& decoder,
-                         OnDocument on_document, unsigned threads)
+                         OnDocument on_document, unsigned threads, std::uint64_t hash_seed)
     : files_(files),
       input_(input),
       decoder_(decoder),
       on_document_(std::move(on_document)),
-      threads_(threads) {}
+      threads_(threads),
+      hash_seed_(hash_seed) {}
 
 Result<Item> EventReader::next() {
   if (source_.empty()) return open_next();
@@ -115,7 +116,7 @@ Status EventReader::begin_file(ReadFile& file) {
     REMIT_TRY_ASSIGN(form, peeked_->recognise());
   }
   if (form == Form::kJsonLines) {
-    lines_.emplace(*peeked_, decoder_.max_line_bytes, threads_);
+    lines_.emplace(*peeked_, decoder_.max_line_bytes, threads_, hash_seed_);
     return {};
   }
   REMIT_TRY_ASSIGN(const Layout layout, peeked_->layout());
@@ -137,7 +138,7 @@ Result<Item> EventReader::read_item() {
 Result<Item> EventReader::read_line() {
   REMIT_TRY_ASSIGN(DecodedLine* const found, lines_->next());
   if (found == nullptr) return Item::kEnd;
-  line_ = {found->line.text, found->line.offset, found->line.number};
+  line_ = {found->line.text, found->line.offset, found->line.number, found->hashes};
   if (found->line.end == LineEnd::kTooLong) {
     return malformed({ErrorCode::kLimitExceeded,
                       fmt::format("the line is longer than {} bytes", decoder_.max_line_bytes)},
@@ -172,6 +173,7 @@ Item EventReader::lost(std::string_view cause, std::string_view writer) {
   event_.set(event::Field::kEvents, -1);
   event_.set(event::Field::kCause, cause);
   event_.set_if_any(event::Field::kWriter, writer);
+  line_.hashes = {};
   return Item::kEvent;
 }
 
@@ -209,7 +211,7 @@ Result<bool> EventReader::translate_next() {
   next_entry_ = 0;
   REMIT_TRY_ASSIGN(const bool found, documents_->next(document_));
   if (!found) return false;
-  line_ = {{}, document_.offset, document_.number};
+  line_ = {{}, document_.offset, document_.number, {}};
   place_ = 0;
   if (on_document_) on_document_(document_);
   if (document_.over_limit) return true;
@@ -233,7 +235,10 @@ Item EventReader::decode_translated(const EventLines::Entry& entry) {
   move_to(entry.place);
   line_.text = translated_.line(entry);
   Status decoded = decoder_.decode(line_.text, event_);
-  if (decoded) return Item::kEvent;
+  if (decoded) {
+    line_.hashes = LineHashes::of(line_.text, event_, hash_seed_);
+    return Item::kEvent;
+  }
   return malformed(std::move(decoded).error(), line_.offset);
 }
 

@@ -30,6 +30,7 @@ struct Line {
   std::string_view text;     ///< without its `\n`; translated where the form is no JSON Lines
   std::uint64_t offset = 0;  ///< of the first byte, in the file, of what records the event
   std::uint64_t number = 0;  ///< of its line, 1 for the file's first, skipped lines counted
+  LineHashes hashes = {};    ///< by the seed given to the reader
 };
 
 /// What a last line is that was cut short.
@@ -83,8 +84,9 @@ class EventReader {
 
   /// The first three outlive the reader. The input's stream is read and left at its end. Lines are
   /// decoded by up to `threads` threads, the caller among them; all else is the caller's.
+  /// `hash_seed` is that of `Line::hashes`.
   EventReader(FileSystem& files, const Input& input, event::Decoder& decoder,
-              OnDocument on_document = {}, unsigned threads = 1);
+              OnDocument on_document = {}, unsigned threads = 1, std::uint64_t hash_seed = 0);
 
   /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening,
   /// reading and unpacking, with the file's name.
@@ -101,6 +103,12 @@ class EventReader {
   [[nodiscard]] const event::Event& event() const { return *current_; }
   /// The line of the event or of the mistake.
   [[nodiscard]] const Line& line() const { return line_; }
+  /// The hash of the `invocation_id` of the event that comes `count` behind this one; 0 if it is
+  /// not known yet.
+  [[nodiscard]] std::uint64_t id_hash_ahead(std::size_t count) const {
+    const DecodedLine* const later = lines_ ? lines_->ahead(count) : nullptr;
+    return later != nullptr ? later->hashes.id : 0;
+  }
   /// What is wrong with the line; after `kMalformed`.
   [[nodiscard]] const Error& error() const { return error_; }
   /// Byte offset in the file of the mistake; after `kMalformed`.
@@ -123,6 +131,7 @@ class EventReader {
   event::Decoder& decoder_;
   OnDocument on_document_;
   unsigned threads_;
+  std::uint64_t hash_seed_;
   std::size_t opened_ = 0;  ///< of the stream and the paths
   std::string source_;
   std::unique_ptr<ReadFile> file_;  ///< null while the stream is read
