@@ -118,6 +118,17 @@ policy::Mode Assessment::mode() const {
   return policy::mode_of(route, tool);
 }
 
+std::string_view Assessment::approval_to_use() const {
+  if (!approval || !decision.allowed()) return {};
+  return approval->approval;
+}
+
+bool Assessment::wants_approval() const {
+  return approval && was_decided() &&
+         (decision.reason() == ReasonCode::kApprovalRequired ||
+          decision.reason() == ReasonCode::kStaleApproval);
+}
+
 Assessment Assessor::assess(const access::ProposedCall& call,
                             std::shared_ptr<const decision::PolicySnapshot> snapshot,
                             WallTime now) const {
@@ -125,8 +136,8 @@ Assessment Assessor::assess(const access::ProposedCall& call,
   out.snapshot = std::move(snapshot);
   const bool decided = parse(call, out) && has_snapshot(out) && find_route(call.route, out) &&
                        authenticate(call.credential, now, out) && look_up(call.tool, out) &&
-                       pass_scopes(out) && check_arguments(out) && resolve(out) &&
-                       decide(now, out) && freeze(out);
+                       pass_scopes(out) && check_arguments(out) && check_key(call, out) &&
+                       resolve(out) && find_approval(call, out) && decide(now, out) && freeze(out);
   if (decided) out.reached = Step::kRecord;
   return out;
 }
@@ -269,6 +280,16 @@ bool Assessor::check_arguments(Assessment& out) {
   return true;
 }
 
+// Where the catalogue wants a key, a call without one could happen twice.
+bool Assessor::check_key(const access::ProposedCall& call, Assessment& out) {
+  if (out.tool->idempotency != policy::Idempotency::kKeyRequired || !call.idempotency_key.empty()) {
+    return true;
+  }
+  out.lacks_key = true;
+  return stop_at(Step::kArguments, Error{ErrorCode::kInvalidInput, "no idempotency key was given"},
+                 out);
+}
+
 void Assessor::act_on_server(Assessment& out) const {
   const std::string& upstream = out.tool->upstream_server;
   access::Resource server;
@@ -318,14 +339,56 @@ bool Assessor::resolve(Assessment& out) const {
   return true;
 }
 
+bool Assessor::find_approval(const access::ProposedCall& call, Assessment& out) const {
+  const policy::Tool& tool = *out.tool;
+  if (!tool.needs_ledger()) return true;
+  if (world_.ledger == nullptr) {
+    return stop_at(Step::kApproval, Error{ErrorCode::kUnavailable, "no ledger is configured"}, out);
+  }
+  const bool takes_key = tool.idempotency != policy::Idempotency::kNone;
+  out.once = once_names({.principal = *out.identity->principal,
+                         .tool = tool,
+                         .resources = out.resources,
+                         .digested_form = out.digested_form,
+                         .policy_digest = out.snapshot->bundle->digest,
+                         .idempotency_key = takes_key ? call.idempotency_key : std::string_view{}},
+                        world_.digest_key);
+  if (!tool.approval_required) return true;
+  Result<ledger::ApprovalFinding> found = guarded("ledger", [&] {
+    return world_.ledger->find_approval(
+        {.request = out.once.request, .scope = out.once.scope, .claim = out.once.key});
+  });
+  if (!found) return stop_at(Step::kApproval, found.error(), out);
+  out.approval = *std::move(found);
+  return true;
+}
+
 bool Assessor::decide(WallTime now, Assessment& out) const {
   if (is_pure(*out.tool)) {
     out.decision_point = "catalogue";
     out.decision = Decision::allow({"boundary:none"});
     return true;
   }
+  out.decision_point = out.snapshot->decision_point->name();
+  decision::ApprovalFacts approval;
+  if (out.approval) {
+    approval = {ledger::approval_state_name(out.approval->state), out.approval->approval};
+  }
+  out.decision = ask(now, approval, out);
+  if (out.approval && out.approval->state != ledger::ApprovalState::kActive) {
+    weigh_approval(now, out);
+  }
+  if (world_.clock.monotonic_now() - out.resolved_at > kDecideDeadline) {
+    out.decision = refusal_of(Step::kDecide,
+                              Error{ErrorCode::kDeadlineExceeded, "the decision came too late"});
+  }
+  return true;
+}
+
+// One decision over all resources of the call.
+Decision Assessor::ask(WallTime now, const decision::ApprovalFacts& approval,
+                       const Assessment& out) const {
   const decision::DecisionPoint& decision_point = *out.snapshot->decision_point;
-  out.decision_point = decision_point.name();
   std::vector<Decision> decisions;
   decisions.reserve(out.resources.size());
   for (const access::Resource& resource : out.resources) {
@@ -336,19 +399,47 @@ bool Assessor::decide(WallTime now, Assessment& out) const {
         .route = out.route->name,
         .environment = out.snapshot->bundle->environment,
         .now = now,
-        .approval = {},
+        .approval = approval,
         .arguments = out.arguments,
     };
     Result<Decision> answer =
         guarded("decision point", [&] { return decision_point.decide(request); });
     decisions.push_back(answer ? *std::move(answer) : refusal_of(Step::kDecide, answer.error()));
   }
-  out.decision = merged(std::move(decisions));
-  if (world_.clock.monotonic_now() - out.resolved_at > kDecideDeadline) {
-    out.decision = refusal_of(Step::kDecide,
-                              Error{ErrorCode::kDeadlineExceeded, "the decision came too late"});
+  return merged(std::move(decisions));
+}
+
+// An approval is asked for only where it would help, so that asking betrays nothing (REQ-BD-056).
+void Assessor::weigh_approval(WallTime now, Assessment& out) const {
+  const ledger::ApprovalFinding& found = *out.approval;
+  const auto is_about_approval = [](ReasonCode reason) {
+    return reason == ReasonCode::kApprovalRequired || reason == ReasonCode::kStaleApproval;
+  };
+  if (out.decision.reason() == ReasonCode::kPolicyError ||
+      out.decision.reason() == ReasonCode::kPolicyUnavailable) {
+    return;
   }
-  return true;
+  const std::string_view active = ledger::approval_state_name(ledger::ApprovalState::kActive);
+  Decision approved = ask(now, {active, found.approval}, out);
+  if (approved.allowed()) {
+    // This very key used it up: step 11 says what became of that attempt.
+    if (found.is_of_this_claim) {
+      out.decision = std::move(approved);
+      return;
+    }
+    std::vector<std::string> policies = out.decision.determining_policies();
+    if (out.decision.allowed() || policies.empty()) policies = {"catalogue:approval"};
+    const bool is_absent = found.state == ledger::ApprovalState::kAbsent;
+    out.decision =
+        Decision::deny(is_absent ? ReasonCode::kApprovalRequired : ReasonCode::kStaleApproval,
+                       std::move(policies), out.decision.detail());
+    return;
+  }
+  if (!out.decision.allowed() && !is_about_approval(out.decision.reason())) return;
+  if (is_about_approval(approved.reason())) {
+    approved = Decision::deny(ReasonCode::kNotPermitted, approved.determining_policies());
+  }
+  out.decision = std::move(approved);
 }
 
 // The handler gets the canonical ids and never a reference of the caller's (REQ-BD-033).

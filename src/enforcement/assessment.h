@@ -13,10 +13,12 @@
 #include "base/clock.h"
 #include "decision/decision_point.h"
 #include "enforcement/enforcement_point.h"
+#include "enforcement/once.h"
 #include "enforcement/references.h"
 #include "enforcement/refusal.h"
 #include "identity/authenticator.h"
 #include "json/value.h"
+#include "ledger/ledger.h"
 #include "policy/bundle.h"
 
 namespace remit::enforcement {
@@ -40,6 +42,11 @@ struct Assessment {
   std::vector<access::Resource> resources = {};  ///< the primary first
   std::vector<Resolution> resolutions = {};      ///< one for each look-up that was made
   MonotonicTime resolved_at = {};
+  OnceNames once = {};  ///< where the tool may need the ledger
+  std::optional<ledger::ApprovalFinding> approval = std::nullopt;  ///< where the tool asks for one
+  std::optional<ledger::Claim> claim = std::nullopt;               ///< what step 11 gave
+  std::optional<ledger::ClaimVerdict> earlier = std::nullopt;      ///< why it gave none
+  bool lacks_key = false;                         ///< the tool needs an invocation key
   std::string_view decision_point = {};           ///< who decided, where it came to a decision
   std::vector<std::string> wrong_arguments = {};  ///< pointers
 
@@ -53,6 +60,14 @@ struct Assessment {
   [[nodiscard]] bool was_decided() const { return reached == Step::kRecord; }
   /// Whether the decision binds: everything but a step 10 answer in shadow mode (REQ-BD-054).
   [[nodiscard]] bool enforced() const { return !was_decided() || mode() == policy::Mode::kEnforce; }
+  /// The approval that an allow rests on and that the call uses up; empty: none.
+  [[nodiscard]] std::string_view approval_to_use() const;
+  /// Whether there is something to claim before the handler may be reached.
+  [[nodiscard]] bool needs_claim() const {
+    return may_run() && (!once.key.empty() || !approval_to_use().empty());
+  }
+  /// Whether it was denied for want of an approval that a person may give.
+  [[nodiscard]] bool wants_approval() const;
   /// Whether the handler may be reached once this is durable.
   [[nodiscard]] bool may_run() const { return decision.allowed() || !enforced(); }
 };
@@ -91,8 +106,13 @@ class Assessor {
   static bool look_up(std::string_view tool, Assessment& out);
   static bool pass_scopes(Assessment& out);
   static bool check_arguments(Assessment& out);
+  static bool check_key(const access::ProposedCall& call, Assessment& out);
   bool resolve(Assessment& out) const;
+  bool find_approval(const access::ProposedCall& call, Assessment& out) const;
   bool decide(WallTime now, Assessment& out) const;
+  [[nodiscard]] access::Decision ask(WallTime now, const decision::ApprovalFacts& approval,
+                                     const Assessment& out) const;
+  void weigh_approval(WallTime now, Assessment& out) const;
 
   static bool freeze(Assessment& out);
 

@@ -110,7 +110,11 @@ Event CallRecord::begin(EventKind kind, std::string_view time) const {
   out.set_if_any(Field::kCaseId, case_id_);
   out.set_if_any(Field::kRoute, route_);
   out.set_if_any(Field::kTool, tool_);
-  if (attempt_ > 0) out.set(Field::kAttempt, attempt_);
+  if (attempt_ > 0) {
+    out.set(Field::kAttempt, attempt_);
+  } else if (assessment_.claim && assessment_.claim->attempt > 1) {
+    out.set(Field::kAttempt, assessment_.claim->attempt);
+  }
   return out;
 }
 
@@ -146,6 +150,28 @@ Event CallRecord::resolution(std::size_t index) const {
   } else {
     out.set(Field::kResourceType, assessment_.references.types[index]);
   }
+  return out;
+}
+
+void CallRecord::set_approval(Event& out) const {
+  if (!assessment_.approval) return;
+  out.set_if_any(Field::kApprovalId, assessment_.approval->approval);
+  out.set(Field::kApprovalState, ledger::approval_state_name(assessment_.approval->state));
+}
+
+Event CallRecord::approval_checked() const {
+  Event out = begin(EventKind::kApprovalChecked, time_);
+  set_approval(out);
+  return out;
+}
+
+// Of the ledger, not of the call: what the call found is in its own events.
+Event CallRecord::approval_changed(ledger::ApprovalState state) const {
+  Event out;
+  out.kind = EventKind::kApprovalChanged;
+  out.set_if_any(Field::kRunId, run_id_);
+  out.set(Field::kApprovalId, assessment_.claim->approval);
+  out.set(Field::kApprovalState, ledger::approval_state_name(state));
   return out;
 }
 
@@ -187,6 +213,7 @@ Event CallRecord::decision() const {
   out.set_if_any(Field::kPrincipalTenant, principal_tenant_);
   out.set_if_any(Field::kPrincipalRevision, principal_revision_);
   out.set_if_any(Field::kArgsDigest, args_digest_);
+  set_approval(out);
   out.set(Field::kMode, facts.mode() == policy::Mode::kShadow ? "shadow" : "enforce");
   out.enforced = facts.enforced();
   out.mark(Field::kEnforced);
@@ -200,7 +227,9 @@ void CallRecord::append_decision(std::vector<Event>& out) const {
   out.push_back(request());
   if (is_deferred) out.push_back(deferred(EventKind::kQueueDequeued));
   for (std::size_t i = 0; i < assessment_.resolutions.size(); ++i) out.push_back(resolution(i));
+  if (assessment_.approval) out.push_back(approval_checked());
   out.push_back(decision());
+  if (uses_approval()) out.push_back(approval_changed(ledger::ApprovalState::kConsumed));
   if (is_deferred && !assessment_.may_run()) out.push_back(deferred(EventKind::kQueueDenied));
 }
 
@@ -222,10 +251,10 @@ Event CallRecord::finish(const access::Resource& resource, std::string_view outc
   return out;
 }
 
-Event CallRecord::unspent() const {
-  Event out = begin(EventKind::kPermitUnspent, {});
-  out.set(Field::kDecisionId, decision_id_);
-  return out;
+void CallRecord::append_unspent(std::vector<Event>& out) const {
+  Event& unspent = out.emplace_back(begin(EventKind::kPermitUnspent, {}));
+  unspent.set(Field::kDecisionId, decision_id_);
+  if (uses_approval()) out.push_back(approval_changed(ledger::ApprovalState::kActive));
 }
 
 }  // namespace remit::enforcement

@@ -44,8 +44,8 @@ class CallRecord {
   /// `executor.finish`; `resource` is the primary, `error_type` a plain name or empty.
   [[nodiscard]] event::Event finish(const access::Resource& resource, std::string_view outcome,
                                     std::string_view error_type, std::int64_t duration_us) const;
-  /// `permit.unspent`.
-  [[nodiscard]] event::Event unspent() const;
+  /// `permit.unspent`, and that an approval which was used up for it is active again.
+  void append_unspent(std::vector<event::Event>& out) const;
 
  private:
   // The fields that every event of the call carries; the time is the sink's unless given.
@@ -53,7 +53,13 @@ class CallRecord {
   [[nodiscard]] event::Event request() const;
   [[nodiscard]] event::Event deferred(event::EventKind kind) const;
   [[nodiscard]] event::Event resolution(std::size_t index) const;
+  [[nodiscard]] event::Event approval_checked() const;
+  [[nodiscard]] event::Event approval_changed(ledger::ApprovalState state) const;
   [[nodiscard]] event::Event decision() const;
+  void set_approval(event::Event& out) const;
+  [[nodiscard]] bool uses_approval() const {
+    return assessment_.claim && !assessment_.claim->approval.empty();
+  }
 
   std::string invocation_id_;
   std::string time_;

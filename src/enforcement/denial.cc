@@ -22,7 +22,15 @@ constexpr Told kAuthenticate = {"unauthenticated", Retry::kNever,
 constexpr Told kTryLater = {"unavailable", Retry::kLater,
                             "The call could not be decided just now. Try again later."};
 constexpr Told kFirstAttempt = {"repeated", Retry::kNever,
-                                "This key was used before. Ask for the first attempt's state."};
+                                "This key was used before, and the first attempt has ended. Use a "
+                                "new key for new work only."};
+constexpr Told kStillRunning = {"repeated", Retry::kLater,
+                                "The first attempt with this key is still under way. Wait for it."};
+constexpr Told kOtherCall = {"repeated", Retry::kNever,
+                             "This key was used for another call. Use a new key for this one."};
+constexpr Told kNobodyKnows = {"repeated", Retry::kNever,
+                               "The first attempt may have had its effect. A person has to look; "
+                               "do not repeat it under another key."};
 
 Told told(ReasonCode reason) {
   switch (reason) {
@@ -53,8 +61,9 @@ Told told(ReasonCode reason) {
       return {"approval_required", Retry::kAfterApproval,
               "A person must approve this call. Ask for an approval, then repeat it unchanged."};
     case ReasonCode::kDuplicateInvocation:
-    case ReasonCode::kOutcomeUnknown:
       return kFirstAttempt;
+    case ReasonCode::kOutcomeUnknown:
+      return kNobodyKnows;
     case ReasonCode::kPolicyError:
     case ReasonCode::kPolicyUnavailable:
     case ReasonCode::kResolverUnavailable:
@@ -98,6 +107,33 @@ Denial make_denial(ReasonCode reason, std::string_view invocation_id, std::strin
   return out;
 }
 
+void say_key_is_missing(Denial& denial) {
+  denial.advice =
+      "This tool needs an idempotency key. Send one, and the same one when you repeat the call.";
+}
+
+void say_first_attempt(ledger::ClaimVerdict verdict, Denial& denial) {
+  using ledger::ClaimVerdict;
+  struct Said {
+    ClaimVerdict verdict;
+    std::string_view state;
+    Told told;
+  };
+  constexpr Said kSaid[] = {{ClaimVerdict::kRunning, "running", kStillRunning},
+                            {ClaimVerdict::kSucceeded, "succeeded", kFirstAttempt},
+                            {ClaimVerdict::kFailed, "failed", kFirstAttempt},
+                            {ClaimVerdict::kCancelled, "cancelled", kFirstAttempt},
+                            {ClaimVerdict::kConflict, "conflict", kOtherCall},
+                            {ClaimVerdict::kUnknown, "unknown", kNobodyKnows}};
+  for (const Said& said : kSaid) {
+    if (said.verdict != verdict) continue;
+    denial.first_attempt = said.state;
+    denial.code = said.told.code;
+    denial.retry = said.told.retry;
+    denial.advice = said.told.advice;
+  }
+}
+
 Denial refused_permit(std::string_view invocation_id, Retry retry, std::string detail) {
   Denial out;
   out.reason = ReasonCode::kNotPermitted;
@@ -117,6 +153,8 @@ json::Object denial_json(const Denial& denial) {
   out.set("advice", denial.advice);
   if (!denial.scopes_needed.empty()) out.set("scopes", texts(denial.scopes_needed));
   if (!denial.arguments.empty()) out.set("arguments", texts(denial.arguments));
+  if (!denial.approval_request.empty()) out.set("request", denial.approval_request);
+  if (!denial.first_attempt.empty()) out.set("state", denial.first_attempt);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "base/rfc3339.h"
 #include "enforcement/assessment.h"
 #include "enforcement/call_record.h"
+#include "enforcement/claims.h"
 #include "enforcement/denial.h"
 #include "enforcement/guarded.h"
 #include "enforcement/permit_register.h"
@@ -56,12 +57,30 @@ Denial denial_of(const CallRecord& record) {
     out.scopes_needed = facts.tool->scopes;
   }
   if (out.reason == ReasonCode::kInvalidArguments) out.arguments = facts.wrong_arguments;
+  if (facts.lacks_key) say_key_is_missing(out);
+  if (facts.wants_approval()) out.approval_request = facts.once.request;
+  if (facts.earlier) say_first_attempt(*facts.earlier, out);
   return out;
 }
 
 Denial denial_of(const CallRecord& record, const Error& fault) {
   access::Decision refusal = refusal_of(Step::kRecord, fault);
   return make_denial(refusal.reason(), record.invocation_id(), refusal.detail());
+}
+
+// What the ledger keeps of a handler's word.
+ledger::Outcome kept_outcome(HandlerOutcome outcome) {
+  switch (outcome) {
+    case HandlerOutcome::kSucceeded:
+      return ledger::Outcome::kSucceeded;
+    case HandlerOutcome::kFailed:
+      return ledger::Outcome::kFailed;
+    case HandlerOutcome::kCancelled:
+      return ledger::Outcome::kCancelled;
+    case HandlerOutcome::kUnknown:
+      return ledger::Outcome::kUnknown;
+  }
+  return ledger::Outcome::kUnknown;
 }
 
 // The handler's word on what kind of error it was, if it can be recorded.
@@ -85,7 +104,7 @@ struct EnforcementPoint::Impl {
   explicit Impl(Surroundings surroundings)
       : world(std::move(surroundings)),
         assessor(world),
-        permits(std::make_shared<PermitRegister>(world.evidence)) {}
+        permits(std::make_shared<PermitRegister>(world.evidence, world.ledger)) {}
 
   /// Steps 1 to 12. `assess` gives the assessment under a snapshot. Nothing when the call may run:
   /// then everything up to here is durable.
@@ -97,10 +116,12 @@ struct EnforcementPoint::Impl {
   }
   Status commit(const std::vector<Event>& events, std::uint64_t generation);
   Status commit_decision(const CallRecord& record, StartCommit start, std::uint64_t generation);
+  Denial denial_with_request(const CallRecord& record);
   Denial overrule(CallRecord& record, const access::Decision& refusal);
   Status publish(const decision::PolicySnapshot& snapshot);
   Status publish_if_new(const decision::PolicySnapshot* snapshot);
   CallOutcome run(CallRecord& record, ToolHandler& handler, std::stop_token stop);
+  Status start_claim(const Assessment& facts);
   void count_refusal(MonotonicTime now);
   void report_lost(std::int64_t events) noexcept;
   Status covers(const PermitState& permit, std::string_view tool, std::string_view arguments_json);
@@ -121,8 +142,13 @@ std::optional<Denial> EnforcementPoint::Impl::decide(CallRecord& record, StartCo
   Status recorded;
   for (int made = 0; made <= kMaxRemakesAfterPublication; ++made) {
     const auto snapshot = world.policy.get();
-    record.set_assessment(assess(snapshot), random_id(world.random), world.digest_key);
-    const Assessment& facts = record.assessment();
+    Assessment assessed = assess(snapshot);
+    const bool is_last = made == kMaxRemakesAfterPublication;
+    if (claim_once(world, record.invocation_id(), is_last, assessed) == ClaimStep::kApprovalMoved) {
+      continue;
+    }
+    record.set_assessment(std::move(assessed), random_id(world.random), world.digest_key);
+    Assessment& facts = record.assessment();
     if (is_strangers(facts)) {
       const MonotonicTime now = world.clock.monotonic_now();
       if (!refusals.admit(now)) {
@@ -136,14 +162,26 @@ std::optional<Denial> EnforcementPoint::Impl::decide(CallRecord& record, StartCo
     if (recorded) recorded = commit_decision(record, start, generation);
     if (recorded) {
       if (facts.may_run()) return std::nullopt;
-      return denial_of(record);
+      return denial_with_request(record);
     }
+    release_claim(world.ledger, facts);
     if (recorded.error().code != ErrorCode::kFailedPrecondition) break;
   }
   if (recorded.error().code != ErrorCode::kFailedPrecondition) {
     return denial_of(record, recorded.error());
   }
   return overrule(record, refusal_of(Step::kRecord, recorded.error()));
+}
+
+// What a person has to know comes after the denial is on record, and the denial stands without it.
+Denial EnforcementPoint::Impl::denial_with_request(const CallRecord& record) {
+  Denial denial = denial_of(record);
+  if (!record.assessment().wants_approval()) return denial;
+  if (const Status noted = note_approval_request(world, record.assessment()); !noted) {
+    denial.approval_request.clear();
+    denial.detail = "the request for an approval was not kept: " + noted.error().to_string();
+  }
+  return denial;
 }
 
 // Each time a newer policy was published while this one was asked: no policy has the last word. The
@@ -219,15 +257,21 @@ CallOutcome EnforcementPoint::Impl::run(CallRecord& record, ToolHandler& handler
   granted.case_id_ = record.case_id();
   granted.stop_ = std::move(stop);
 
+  const Status started = start_claim(facts);
   const MonotonicTime before = world.clock.monotonic_now();
   HandlerResult result;
+  bool is_entered = false;
   if (granted.stop_.stop_requested()) {
     result.outcome = HandlerOutcome::kCancelled;
+  } else if (!started) {
+    // Taken from a process that was not heard of, or a ledger that is away: nobody may run it here.
+    result = {.outcome = HandlerOutcome::kFailed, .error_type = "claim_lost"};
   } else if (before > facts.expires()) {
     // The log took its time. What was resolved and decided may no longer hold, and the start is
     // recorded already: its finish says that nothing was done.
     result = {.outcome = HandlerOutcome::kFailed, .error_type = "permit_expired"};
   } else {
+    is_entered = true;
     result = entered(handler, granted);
   }
   const Duration taken = world.clock.monotonic_now() - before;
@@ -238,7 +282,16 @@ CallOutcome EnforcementPoint::Impl::run(CallRecord& record, ToolHandler& handler
   // refuses every later call, and the start without a finish says that the outcome is unknown.
   static_cast<void>(
       guarded("evidence", [&] { return world.evidence.append({.events = {&finish, 1}}); }));
+  if (facts.claim) {
+    world.ledger->finish(*facts.claim,
+                         is_entered ? kept_outcome(result.outcome) : ledger::Outcome::kNotRun);
+  }
   return result;
+}
+
+Status EnforcementPoint::Impl::start_claim(const Assessment& facts) {
+  if (!facts.claim) return {};
+  return guarded("ledger", [&] { return world.ledger->start(*facts.claim); });
 }
 
 void EnforcementPoint::Impl::count_refusal(MonotonicTime now) {

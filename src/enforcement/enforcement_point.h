@@ -36,6 +36,7 @@
 #include "evidence/evidence_sink.h"
 #include "identity/authenticator.h"
 #include "json/value.h"
+#include "ledger/ledger.h"
 #include "policy/bundle.h"
 
 namespace remit::enforcement {
@@ -137,11 +138,13 @@ struct Denial {
   std::string advice;                           ///< one sentence, without outside text
   std::vector<std::string> scopes_needed = {};  ///< for `missing_scope`
   std::vector<std::string> arguments = {};      ///< pointers, for `invalid_arguments`; never values
+  std::string approval_request = {};  ///< what a person grants, where an approval would help
+  std::string first_attempt = {};     ///< state of the key's: `running`, `succeeded`, …, `conflict`
   std::string detail = {};  ///< for the operator's log only, never for the caller; may be empty
 };
 
-/// `{"status":"denied","code":…,"retry":…,"advice":…}`, with `scopes` or `arguments` where they
-/// apply (REQ-RS-010 to 012). Neither reason, invocation id nor detail is in it.
+/// `{"status":"denied","code":…,"retry":…,"advice":…}`, with `scopes`, `arguments`, `request` or
+/// `state` where they apply (REQ-RS-010 to 014). Neither reason, invocation id nor detail is in it.
 json::Object denial_json(const Denial& denial);
 
 using AuthorizeOutcome = std::variant<Denial, CallPermit>;
@@ -177,6 +180,9 @@ struct Surroundings {
   const Clock& clock;
   Random& random;
   DigestKey digest_key;
+  /// What may happen once; null where no tool of the policy asks for approvals or keys. One that
+  /// does is refused without it.
+  ledger::Ledger* ledger = nullptr;
   /// A tool without a resource acts on `Server::"name"`: the upstream's name from the catalogue, or
   /// this one where the entry has no upstream. The server is shared and serves each tenant as its
   /// own, so that resource carries the tenant of the authenticated caller: tenant isolation has
@@ -198,7 +204,9 @@ class EnforcementPoint {
   /// thread, then the finish is recorded. The finish releases nothing and is not waited for: after
   /// a crash the log may hold a start without its finish, which is what is known then: the outcome
   /// is unknown. The same may stand there after a commit that failed, whose bytes may have reached
-  /// the disk although the handler was not entered. If `stop` was asked for before the handler is
+  /// the disk although the handler was not entered. Where the tool takes keys or needs an approval,
+  /// both are claimed before the commit and given back if it fails; the ledger hears of the start
+  /// before the handler is entered, and of its end. If `stop` was asked for before the handler is
   /// entered, it is not entered and the finish is `cancelled`. If the log took longer than a permit
   /// lasts, it is not entered either: `failed` with the error type `permit_expired`, no payload.
   CallOutcome invoke(const access::ProposedCall& call, ToolHandler& handler,
@@ -219,7 +227,8 @@ class EnforcementPoint {
                     ToolHandler& handler, std::stop_token stop = {});
 
   /// Advice for planners and user interfaces: what a decision would be now. Records nothing,
-  /// permits nothing, proves nothing (REQ-BD-065). It asks stores and policy like a real call.
+  /// permits nothing, proves nothing (REQ-BD-065). It claims nothing and looks at no key. It asks
+  /// stores and policy like a real call.
   [[nodiscard]] access::Decision would_allow(const access::ProposedCall& call) const;
 
   /// Tools whose scopes the credential's principal holds, in catalogue order, from the snapshot in

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "enforcement/claims.h"
 #include "enforcement/guarded.h"
 
 namespace remit::enforcement {
@@ -48,11 +49,14 @@ std::size_t PermitRegister::size() const {
   return out_.size();
 }
 
-void PermitRegister::record_unspent(const PermitState& permit) noexcept {
-  const event::Event unspent = permit.record.unspent();
+void PermitRegister::record_unspent(PermitState& permit) noexcept {
   // A sink that cannot take it refuses everything from then on; there is nobody left to tell.
-  static_cast<void>(
-      guarded("evidence", [&] { return evidence_.append({.events = {&unspent, 1}}); }));
+  static_cast<void>(guarded("evidence", [&] {
+    std::vector<event::Event> events;
+    permit.record.append_unspent(events);
+    return evidence_.append({.events = events});
+  }));
+  release_claim(ledger_, permit.record.assessment());
 }
 
 }  // namespace remit::enforcement

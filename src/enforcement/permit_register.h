@@ -26,21 +26,24 @@ struct PermitState {
 /// may no longer be there. Thread-safe. No lock is held while the log is written.
 class PermitRegister {
  public:
-  explicit PermitRegister(evidence::EvidenceSink& evidence) : evidence_(evidence) {}
+  PermitRegister(evidence::EvidenceSink& evidence, ledger::Ledger* ledger)
+      : evidence_(evidence), ledger_(ledger) {}
 
   void add(const std::shared_ptr<PermitState>& permit);
   /// Takes `permit` out: true exactly once, for whoever may spend it.
   bool take(const PermitState& permit);
-  /// Takes `permit` out if it is still in, and records that it was never spent.
+  /// Takes `permit` out if it is still in, records that it was never spent, and gives back what was
+  /// claimed for it.
   void retire(const PermitState& permit) noexcept;
   /// Records the same of every permit that is still in; from then on nothing is recorded.
   void close() noexcept;
   [[nodiscard]] std::size_t size() const;
 
  private:
-  void record_unspent(const PermitState& permit) noexcept;
+  void record_unspent(PermitState& permit) noexcept;
 
   evidence::EvidenceSink& evidence_;
+  ledger::Ledger* const ledger_;
   mutable Mutex mutex_;
   CondVar idle_;
   std::size_t writing_ REMIT_GUARDED_BY(mutex_) = 0;  // retirements that are using the log

@@ -64,6 +64,25 @@ ReasonCode resolve_reason(ErrorCode code) {
   return ReasonCode::kResolverUnavailable;
 }
 
+// The ledger is a trusted store like those of resources; it says `not found` of nothing that a call
+// asks for.
+ReasonCode ledger_reason(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+    case ErrorCode::kInternal:
+    case ErrorCode::kInvalidInput:
+    case ErrorCode::kLimitExceeded:
+    case ErrorCode::kAlreadyExists:
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kFailedPrecondition:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kDeadlineExceeded:
+    case ErrorCode::kDataLoss:
+      return ReasonCode::kResolverUnavailable;
+  }
+  return ReasonCode::kResolverUnavailable;
+}
+
 ReasonCode decide_reason(ErrorCode code) {
   switch (code) {
     case ErrorCode::kUnavailable:
@@ -121,6 +140,9 @@ ReasonCode reason_of(Step step, ErrorCode code) {
       return arguments_reason(code);
     case Step::kResolve:
       return resolve_reason(code);
+    case Step::kApproval:
+    case Step::kClaim:
+      return ledger_reason(code);
     case Step::kDecide:
       return decide_reason(code);
     case Step::kRecord:

@@ -19,7 +19,9 @@ enum class Step : std::uint8_t {
   kScopes,
   kArguments,
   kResolve,
+  kApproval,
   kDecide,
+  kClaim,
   kRecord,
 };
 

@@ -25,6 +25,8 @@ std::string outcome_state(Outcome outcome) {
       return "failed";
     case Outcome::kCancelled:
       return "cancelled";
+    case Outcome::kNotRun:
+      return "not_run";
     case Outcome::kUnknown:
       return "unknown";
   }

@@ -53,7 +53,13 @@ struct ApprovalRequest {
 };
 
 /// What a handler's run came to. Starts at the honest value.
-enum class Outcome : std::uint8_t { kUnknown, kSucceeded, kFailed, kCancelled };
+enum class Outcome : std::uint8_t {
+  kUnknown,
+  kSucceeded,
+  kFailed,
+  kCancelled,
+  kNotRun,  ///< the handler was not entered: the key may be used again
+};
 
 /// What a call wants to do once.
 struct ClaimQuery {

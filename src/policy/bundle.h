@@ -24,6 +24,9 @@ enum class Mode : std::uint8_t { kEnforce, kShadow };
 /// What a tool does to the world; read from the catalogue. Starts at the most careful value.
 enum class Effect : std::uint8_t { kDestructive, kWrite, kExternal, kDelegating, kRead, kNone };
 
+/// Whether a caller names its invocations, so that none happens twice (spec/ledger.md).
+enum class Idempotency : std::uint8_t { kNone, kKeyOptional, kKeyRequired };
+
 /// One way into the executor (`bundle.yaml`, `routes`).
 struct Route {
   std::string name;       ///< `agent`, `direct`, …
@@ -51,11 +54,19 @@ struct Tool {
   std::string arguments_schema;             ///< canonical JSON of the schema, as pinned
   bool open_arguments = false;  ///< accept top-level properties the schema does not name
   std::vector<ResourceReference> resources;
-  bool has_boundary = true;         ///< false for `boundary: none`
+  bool has_boundary = true;        ///< false for `boundary: none`
+  bool approval_required = false;  ///< by a person, for each call
+  Idempotency idempotency = Idempotency::kNone;
+  bool idempotent = false;          ///< an attempt whose end nobody knows may be made again
   bool requested_ref_safe = false;  ///< references may be recorded in clear text
   std::optional<Mode> mode;         ///< on every route that `route_modes` does not name
   std::map<std::string, Mode, std::less<>> route_modes;  ///< by the names of routes
   std::int64_t permit_lifetime_ms = 1000;
+
+  /// Whether calls of it may need the ledger.
+  [[nodiscard]] bool needs_ledger() const {
+    return approval_required || idempotency != Idempotency::kNone;
+  }
 };
 
 /// The mode of a call: what the tool says for the route, else what it says for all, else what the
@@ -109,9 +120,8 @@ struct BundleOutcome {
 /// that does not parse, an unknown or missing key, a schema that does not compile, a catalogue that
 /// names a schema the bundle lacks, a resource whose argument the schema does not name, a repeated
 /// tool or route, `boundary: none` with an effect, a file in `policies/` or `schemas/` that is
-/// neither a policy nor a schema (`invalid_input`); a feature or format of a later version, such as
-/// `approval: required` and `idempotency: key_required` (`unsupported`); a bound
-/// (`limit_exceeded`). `tests/`, `review.yaml` and whatever else lies in the directory decide
+/// neither a policy nor a schema (`invalid_input`); a format of a later version (`unsupported`); a
+/// bound (`limit_exceeded`). `tests/`, `review.yaml` and whatever else lies in the directory decide
 /// nothing: they are neither read nor part of the digest.
 BundleOutcome load_bundle(FileSystem& files, const std::string& directory);
 

@@ -103,6 +103,29 @@ class TestBundle {
   fs::path root_;
 };
 
+// REQ-BN-014
+TEST(Bundle, SaysWhatMayHappenOnce) {
+  TestBundle files;
+  const auto load = [&](const char* keys) {
+    std::string text = kCatalogue;
+    text.replace(text.find("approval: none"), 14, keys);
+    files.put("catalogue.yaml", text);
+    EXPECT_EQ(files.problems(), "");
+    return *files.load().bundle->find_tool("mcp:resources/read");
+  };
+  const Tool plain = load("approval: none, idempotency: none, idempotent: false");
+  EXPECT_FALSE(plain.needs_ledger());
+  EXPECT_FALSE(plain.approval_required);
+  const Tool approved = load("approval: required");
+  EXPECT_TRUE(approved.approval_required);
+  EXPECT_TRUE(approved.needs_ledger());
+  EXPECT_EQ(approved.idempotency, Idempotency::kNone);
+  const Tool keyed = load("idempotency: key_optional, idempotent: true");
+  EXPECT_EQ(keyed.idempotency, Idempotency::kKeyOptional);
+  EXPECT_TRUE(keyed.idempotent && keyed.needs_ledger());
+  EXPECT_EQ(load("idempotency: key_required").idempotency, Idempotency::kKeyRequired);
+}
+
 TEST(Bundle, LoadsWhole) {
   const TestBundle files;
   ASSERT_EQ(files.problems(), "");
@@ -310,8 +333,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         in_catalogue("UnknownKey", "scopes:", "scope:",
                      "invalid_input B/catalogue.yaml:6:5: unknown key \"scope\" in a tool; known "
-                     "are action, approval, arguments, boundary, effect, idempotency, mode, name, "
-                     "open_arguments, permit_lifetime_ms, requested_ref_safe, resources, scopes, "
+                     "are action, approval, arguments, boundary, effect, idempotency, "
+                     "idempotent, mode, name, open_arguments, permit_lifetime_ms, "
+                     "requested_ref_safe, resources, scopes, "
                      "upstream\n"),
         in_catalogue("UnknownMode", "mode: shadow,", "mode: shadwo,",
                      "invalid_input B/catalogue.yaml:11:12: \"mode\" must be one of enforce, "
@@ -336,12 +360,23 @@ INSTANTIATE_TEST_SUITE_P(
                      "boundary: none, resources: [{argument: /invoice, type: Invoice}]}",
                      "invalid_input B/catalogue.yaml:9:64: a tool without a boundary has nothing "
                      "to protect, and so no resources\n"),
-        in_catalogue("ApprovalRequired", "approval: none", "approval: required",
-                     "unsupported B/catalogue.yaml:11:82: \"approval: required\" is not supported "
-                     "by this version\n"),
-        in_catalogue("IdempotencyKeyRequired", "approval: none", "idempotency: key_required",
-                     "unsupported B/catalogue.yaml:11:85: \"idempotency: key_required\" is not "
-                     "supported by this version\n"),
+        in_catalogue("UnknownApproval", "approval: none", "approval: maybe",
+                     "invalid_input B/catalogue.yaml:11:82: \"approval\" must be one of none, "
+                     "required, not the text \"maybe\"\n"),
+        in_catalogue("UnknownIdempotency", "approval: none", "idempotency: key",
+                     "invalid_input B/catalogue.yaml:11:85: \"idempotency\" must be one of none, "
+                     "key_optional, key_required, not the text \"key\"\n"),
+        in_catalogue("IdempotentWithoutKeys", "approval: none", "idempotent: true",
+                     "invalid_input B/catalogue.yaml:11:84: \"idempotent: true\" says what may be "
+                     "repeated by one key; let \"idempotency\" take keys\n"),
+        in_catalogue("ApprovalWithoutBoundary", "boundary: none}",
+                     "boundary: none, approval: required}",
+                     "invalid_input B/catalogue.yaml:9:63: a tool without a boundary has nothing "
+                     "to protect, and so neither approvals nor keys\n"),
+        in_catalogue("KeyWithoutBoundary", "boundary: none}",
+                     "boundary: none, idempotency: key_required}",
+                     "invalid_input B/catalogue.yaml:9:66: a tool without a boundary has nothing "
+                     "to protect, and so neither approvals nor keys\n"),
         in_catalogue("RepeatedTool", "name: clock.now", "name: invoice.read",
                      "invalid_input B/catalogue.yaml:9:12: the tool \"invoice.read\" is given "
                      "twice\n"),
@@ -384,8 +419,9 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "invalid_input B/catalogue.yaml:3:5: a tool lacks \"effect\"\n"
                 "invalid_input B/catalogue.yaml:3:15: unknown key \"efect\" in a tool; known are "
-                "action, approval, arguments, boundary, effect, idempotency, mode, name, "
-                "open_arguments, permit_lifetime_ms, requested_ref_safe, resources, scopes, "
+                "action, approval, arguments, boundary, effect, idempotency, "
+                "idempotent, mode, name, open_arguments, permit_lifetime_ms, requested_ref_safe, "
+                "resources, scopes, "
                 "upstream\n"
                 "invalid_input B/catalogue.yaml:4:12: the tool \"a\" is given twice\n"
                 "invalid_input B/catalogue.yaml:4:23: \"effect\" must be one of none, read, write, "

@@ -106,7 +106,7 @@ class CatalogueReader {
     tool.permit_lifetime_ms = reader.optional_integer("permit_lifetime_ms", 1, kMaxPermitLifetimeMs)
                                   .value_or(kPermitLifetime.count());
     read_boundary(reader, tool);
-    read_later_features(reader);
+    read_once(reader, tool);
     const ArgumentSchema* schema = read_arguments(reader, tool);
     read_resources(reader, schema, tool);
     reader.finish();
@@ -157,21 +157,27 @@ class CatalogueReader {
     }
   }
 
-  /// What a later version does must not be taken for done.
-  static void read_later_features(yaml::ObjectReader& reader) {
-    const auto approval =
-        reader.optional_choice<bool>("approval", {{"none", false}, {"required", true}});
-    if (approval.value_or(false)) {
-      reader.problem("approval", "\"approval: required\" is not supported by this version",
-                     ErrorCode::kUnsupported);
+  /// What may happen once, and on whose word.
+  static void read_once(yaml::ObjectReader& reader, Tool& tool) {
+    tool.approval_required =
+        reader.optional_choice<bool>("approval", {{"none", false}, {"required", true}})
+            .value_or(false);
+    tool.idempotency = reader
+                           .optional_choice<Idempotency>(
+                               "idempotency", {{"none", Idempotency::kNone},
+                                               {"key_optional", Idempotency::kKeyOptional},
+                                               {"key_required", Idempotency::kKeyRequired}})
+                           .value_or(Idempotency::kNone);
+    tool.idempotent = reader.optional_bool("idempotent").value_or(false);
+    if (tool.idempotent && tool.idempotency == Idempotency::kNone) {
+      reader.problem("idempotent",
+                     "\"idempotent: true\" says what may be repeated by one key; let "
+                     "\"idempotency\" take keys");
     }
-    const auto key =
-        reader.optional_choice<bool>("idempotency", {{"none", false}, {"key_required", true}});
-    if (key.value_or(false)) {
-      reader.problem("idempotency",
-                     "\"idempotency: key_required\" is not supported by this version",
-                     ErrorCode::kUnsupported);
-    }
+    if (tool.has_boundary || !tool.needs_ledger()) return;
+    reader.problem(tool.approval_required ? "approval" : "idempotency",
+                   "a tool without a boundary has nothing to protect, and so neither approvals nor "
+                   "keys");
   }
 
   /// The tool's schema; null if it has none, or one with problems.

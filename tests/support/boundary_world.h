@@ -226,6 +226,16 @@ tools:
      resources: [{argument: /invoice, type: Invoice}]}
   - {name: invoice.mixed, effect: read, arguments: schemas/invoice.json,
      mode: {agent: shadow, trial: enforce}, resources: [{argument: /invoice, type: Invoice}]}
+  - {name: refund.create, effect: write, scopes: [once], arguments: schemas/invoice.json,
+     resources: [{argument: /invoice, type: Invoice}], approval: required}
+  - {name: refund.keyed, effect: write, scopes: [once], arguments: schemas/invoice.json,
+     resources: [{argument: /invoice, type: Invoice}], approval: required, idempotency: key_optional}
+  - {name: refund.trial, effect: write, scopes: [once], arguments: schemas/invoice.json, mode: shadow,
+     resources: [{argument: /invoice, type: Invoice}], approval: required, idempotency: key_optional}
+  - {name: note.add, effect: write, scopes: [once], arguments: schemas/invoice.json,
+     resources: [{argument: /invoice, type: Invoice}], idempotency: key_required}
+  - {name: note.put, effect: write, scopes: [once], arguments: schemas/invoice.json,
+     resources: [{argument: /invoice, type: Invoice}], idempotency: key_optional, idempotent: true}
   - {name: ghost.read, effect: read, arguments: schemas/ghost.json,
      resources: [{argument: /ghost, type: Ghost}]}
 )");

@@ -1,0 +1,111 @@
+// The ledger's verdicts as decisions.
+#include "enforcement/claims.h"
+
+#include <string>
+#include <utility>
+
+#include "base/limits.h"
+#include "enforcement/guarded.h"
+
+namespace remit::enforcement {
+namespace {
+
+using access::Decision;
+using access::ReasonCode;
+using ledger::ClaimVerdict;
+
+constexpr std::string_view kLedger = "ledger";
+
+void refuse_claim(Decision denial, Assessment& facts) {
+  facts.decision = std::move(denial);
+  facts.reached = Step::kClaim;
+  facts.decision_point = kLedger;
+}
+
+std::string_view detail_of(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::kUnknown:
+      return "an earlier attempt with this key may have had its effect";
+    case ClaimVerdict::kRunning:
+      return "an earlier attempt with this key is under way";
+    case ClaimVerdict::kConflict:
+      return "the key was used for another call";
+    case ClaimVerdict::kSucceeded:
+    case ClaimVerdict::kFailed:
+    case ClaimVerdict::kCancelled:
+    case ClaimVerdict::kApprovalGone:
+    case ClaimVerdict::kClaimed:
+      return "an earlier attempt with this key has ended";
+  }
+  return {};
+}
+
+}  // namespace
+
+ClaimStep claim_once(const Surroundings& world, std::string_view invocation_id, bool is_last,
+                     Assessment& facts) {
+  while (facts.needs_claim()) {
+    // Without a key of the caller's, each invocation is its own.
+    const std::string_view key = facts.once.key.empty() ? invocation_id : facts.once.key;
+    Result<ledger::ClaimOutcome> outcome = guarded("ledger", [&] {
+      return world.ledger->claim({.claim = key,
+                                  .call = facts.once.call,
+                                  .tool = facts.tool->name,
+                                  .invocation = invocation_id,
+                                  .approval = facts.approval_to_use(),
+                                  .request = facts.once.request,
+                                  .is_repeatable = facts.tool->idempotent});
+    });
+    if (!outcome) {
+      refuse_claim(refusal_of(Step::kClaim, outcome.error()), facts);
+      break;
+    }
+    if (outcome->verdict == ClaimVerdict::kClaimed) {
+      facts.claim = std::move(outcome->claim);
+      break;
+    }
+    if (outcome->verdict != ClaimVerdict::kApprovalGone) {
+      facts.earlier = outcome->verdict;
+      const ReasonCode reason = outcome->verdict == ClaimVerdict::kUnknown
+                                    ? ReasonCode::kOutcomeUnknown
+                                    : ReasonCode::kDuplicateInvocation;
+      refuse_claim(Decision::deny(reason, {}, std::string(detail_of(outcome->verdict))), facts);
+      break;
+    }
+    const bool is_known = facts.approval->state != ledger::ApprovalState::kActive;
+    if (!is_known && !is_last) return ClaimStep::kApprovalMoved;
+    // Used up by an earlier attempt of this key, or changing for ever. It is step 10's to say, so
+    // that shadow mode relaxes it; then the key alone is claimed.
+    if (!is_known) facts.approval->state = ledger::ApprovalState::kConsumed;
+    facts.decision = Decision::deny(ReasonCode::kStaleApproval, {"catalogue:approval"},
+                                    "the approval is not active any more");
+  }
+  return ClaimStep::kDone;
+}
+
+void release_claim(ledger::Ledger* ledger, Assessment& facts) noexcept {
+  if (!facts.claim || ledger == nullptr) return;
+  ledger->release(*facts.claim);
+  facts.claim.reset();
+}
+
+Status note_approval_request(const Surroundings& world, const Assessment& facts) {
+  if (world.ledger == nullptr) return {};
+  const access::Principal& principal = *facts.identity->principal;
+  std::string arguments = json::canonical(facts.arguments);
+  if (arguments.size() > kMaxRequestArgumentBytes) arguments.clear();
+  return guarded("ledger", [&] {
+    return world.ledger->note_request({.request = facts.once.request,
+                                       .scope = facts.once.scope,
+                                       .principal = facts.once.principal,
+                                       .subject = principal.subject,
+                                       .tenant = principal.tenant,
+                                       .on_behalf_of = principal.on_behalf_of,
+                                       .tool = facts.tool->name,
+                                       .resources = resources_in_words(facts.resources),
+                                       .arguments = std::move(arguments),
+                                       .policy_version = facts.snapshot->bundle->version});
+  });
+}
+
+}  // namespace remit::enforcement
