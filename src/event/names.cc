@@ -3,6 +3,21 @@
 
 namespace remit::event {
 
+std::size_t key_meant_by(std::string_view name) {
+  std::array<char, kMaxNameBytes> words{};
+  std::size_t length = 0;
+  bool was_small = false;
+  for (const char c : name) {
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    if (length + 2 > words.size()) return kKeys.kNone;
+    if (is_capital && was_small) words[length++] = '_';
+    const bool parts = c == '-' || c == '.' || c == ' ';
+    words[length++] = is_capital ? static_cast<char>(c | 0x20) : parts ? '_' : c;
+    was_small = c >= 'a' && c <= 'z';
+  }
+  return kKeys.find_padded(words.data(), length);
+}
+
 std::string_view event_kind_name(EventKind kind) {
   return kKindNames[static_cast<std::size_t>(kind)];
 }

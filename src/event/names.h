@@ -100,4 +100,8 @@ inline constexpr NameTable kPrincipalStateTable(kPrincipalStates);
 inline constexpr NameTable kApprovalStateTable(kApprovalStates);
 inline constexpr NameTable kModeTable(kModes);
 
+/// The known key that `name` is but for capitals and what parts its words (`invocationId`,
+/// `policy-version`), as an index of kKeyNames, or kKeys.kNone.
+std::size_t key_meant_by(std::string_view name);
+
 }  // namespace remit::event

@@ -2,13 +2,16 @@
 #include "event/thorough_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "base/utf8.h"
 #include "event/names.h"
 #include "event/rules.h"
@@ -50,6 +53,17 @@ std::size_t plain_run(std::string_view line, std::size_t at) {
   return run;
 }
 
+// A time that is right but for its zone: an offset, `+00:00` too, or none.
+bool is_rfc3339_elsewhere(std::string_view value) {
+  constexpr std::size_t kOffset = std::string_view("+00:00").size();
+  std::string in_utc(value);
+  const std::size_t sign = value.size() < kOffset ? 0 : value.size() - kOffset;
+  if (sign > 0 && (value[sign] == '+' || value[sign] == '-') && value[sign + 3] == ':') {
+    in_utc.resize(sign);
+  }
+  return is_rfc3339(in_utc + "Z");
+}
+
 }  // namespace
 
 bool ThoroughReader::fail(std::size_t at, const char* what, std::string_view field) {
@@ -61,7 +75,7 @@ bool ThoroughReader::fail(std::size_t at, const char* what, std::string_view fie
 
 Error ThoroughReader::error() const {
   const std::string what =
-      fault_field_.empty() ? fault_ : fmt::format("{}: {}", fault_field_, fault_);
+      fault_field_.empty() ? fault_ : fmt::format("{}: {}{}", fault_field_, fault_, fault_hint_);
   return Error{ErrorCode::kInvalidInput, what, fmt::format("byte {}", fault_at_)};
 }
 
@@ -95,10 +109,22 @@ bool ThoroughReader::read(Event& out) {
 }
 
 bool ThoroughReader::check_whole(const Event& out) {
-  if (!has_kind_) return fail(0, "is missing", "event");
+  if (!has_kind_) return fail_missing("event");
   if (is_whole(out)) return true;
   if (out.integer(Field::kEvents) < 0) return fail(0, "is negative", "events");
-  return fail(0, "is missing", "invocation_id");
+  return fail_missing("invocation_id");
+}
+
+// Where a key that is ignored looks like the one that is missing, it is told of.
+bool ThoroughReader::fail_missing(std::string_view field) {
+  for (std::size_t i = 0; i < unknown_count_; ++i) {
+    const auto& [name, place] = unknown_keys_[i];
+    const std::size_t meant = key_meant_by(name);
+    const bool is_it = (meant != kKeys.kNone && kKeyNames[meant] == field) ||
+                       nearest_word(name, std::span{&field, 1}) == field;
+    if (is_it) return fail(place, "is missing; is it meant by the key here?", field);
+  }
+  return fail(0, "is missing", field);
 }
 
 bool ThoroughReader::read_members(Event& out) {
@@ -130,6 +156,7 @@ bool ThoroughReader::read_member(Event& out) {
   const std::size_t key = kKeys.find(name);
   if (key != kKeys.kNone) return read_known(key, key_at, out);
   ++out.ignored_fields;
+  if (unknown_count_ < kKeptKeys) unknown_keys_[unknown_count_++] = {name, key_at};
   return skip_value();
 }
 
@@ -150,7 +177,11 @@ bool ThoroughReader::read_kind(std::size_t key_at, Event& out) {
   std::string_view name;
   if (!read_string(name)) return false;
   const std::optional<EventKind> kind = parse_event_kind(name);
-  if (!kind) return fail(value_at, "is not the name of an event", "event");
+  if (!kind) {
+    const std::string_view near = nearest_word(name, std::span{kKindNames}.subspan(1));
+    if (!near.empty()) fault_hint_ = fmt::format("; did you mean {}?", near);
+    return fail(value_at, "is not the name of an event", "event");
+  }
   out.kind = *kind;
   has_kind_ = true;
   return true;
@@ -167,16 +198,36 @@ bool ThoroughReader::read_text(Field field, Event& out) {
   if (peek() != '"') return fail(value_at, "is not a string", field_name(field));
   std::string_view value;
   if (!read_string(value)) return false;
-  const TextRule rule = kTextRules[static_cast<std::size_t>(field)];
-  if (!keeps_rule(rule, value)) {
-    return fail(value_at,
-                rule == TextRule::kNotEmpty ? "is empty"
-                : rule == TextRule::kTime   ? "is not an RFC 3339 time in UTC"
-                                            : "is none of its closed set",
-                field_name(field));
+  if (!keeps_rule(kTextRules[static_cast<std::size_t>(field)], value)) {
+    return refuse_text(value_at, field, value);
   }
   out.set(field, value);
   return true;
+}
+
+bool ThoroughReader::refuse_text(std::size_t at, Field field, std::string_view value) {
+  const auto none_of = [&](std::span<const std::string_view> words) {
+    fault_hint_ = fmt::format(" {}", fmt::join(words, ", "));
+    return fail(at, "is none of", field_name(field));
+  };
+  switch (kTextRules[static_cast<std::size_t>(field)]) {
+    case TextRule::kPrincipalState:
+      return none_of(kPrincipalStates);
+    case TextRule::kApprovalState:
+      return none_of(kApprovalStates);
+    case TextRule::kMode:
+      return none_of(kModes);
+    case TextRule::kTime:
+      if (is_rfc3339_elsewhere(value)) {
+        return fail(at, "is not in UTC: it must end in Z, not in an offset", field_name(field));
+      }
+      return fail(at, "is not an RFC 3339 time in UTC, such as 2026-11-30T12:00:00Z",
+                  field_name(field));
+    case TextRule::kNotEmpty:
+    case TextRule::kAny:
+      break;
+  }
+  return fail(at, "is empty", field_name(field));
 }
 
 bool ThoroughReader::read_integer(Field field, Event& out) {

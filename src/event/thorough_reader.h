@@ -1,10 +1,12 @@
 // The complete reader of one event line: any JSON, any spelling, and the place of every fault.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "event/event.h"
 
@@ -40,6 +42,8 @@ class ThoroughReader {
 
  private:
   bool fail(std::size_t at, const char* what, std::string_view field = {});
+  bool refuse_text(std::size_t at, Field field, std::string_view value);
+  bool fail_missing(std::string_view field);
   [[nodiscard]] char peek() const { return at_ < line_.size() ? line_[at_] : '\0'; }
   void skip_space();
   bool expect(char wanted, const char* what);
@@ -76,6 +80,10 @@ class ThoroughReader {
   std::size_t fault_at_ = 0;
   const char* fault_ = "";
   std::string_view fault_field_;
+  std::string fault_hint_;  // of our own words
+  static constexpr std::size_t kKeptKeys = 8;
+  std::array<std::pair<std::string_view, std::size_t>, kKeptKeys> unknown_keys_;  // with places
+  std::size_t unknown_count_ = 0;
 };
 
 }  // namespace remit::event

@@ -8,11 +8,11 @@
 #include <cstring>
 
 #include "trace/json_cursor.h"
+#include "trace/wrong_kind.h"
 
 namespace remit::trace {
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{64} * 1024;
 constexpr std::size_t kPeekBytes = std::size_t{4} * 1024;
 constexpr std::array<std::string_view, 6> kNames = {"auto",        "jsonl",     "otlp",
                                                     "openai-chat", "agentdojo", "tau-bench"};
@@ -118,9 +118,14 @@ Result<std::size_t> PeekedFile::read(std::span<std::byte> out) {
   return count;
 }
 
+Result<bool> PeekedFile::peek_to(std::size_t bytes) {
+  while (head_.size() < bytes && !at_end_) REMIT_TRY(peek_more());
+  return head_.size() > bytes || !at_end_;
+}
+
 // False where there is no more, or enough was looked at.
 Result<bool> PeekedFile::peek_more() {
-  if (at_end_ || head_.size() >= kHeadBytes) return false;
+  if (at_end_ || head_.size() >= kLongLookBytes) return false;
   const std::size_t had = head_.size();
   head_.resize(had + kPeekBytes);
   const Result<std::size_t> count =
@@ -132,12 +137,29 @@ Result<bool> PeekedFile::peek_more() {
 }
 
 Result<Form> PeekedFile::recognise() {
+  REMIT_TRY_ASSIGN(bool is_cut, peek_to(kShortLookBytes));
+  // What is found does not depend on how much one reading gave.
+  std::string head = head_.substr(0, kShortLookBytes);
+  if (begins_with_whole_object(head)) return recognise_form();
+  if (std::optional<Error> error = wrong_kind(head)) return *std::move(error);
+  REMIT_TRY_ASSIGN(const Form form, recognise_form());
+  if (form != Form::kJsonLines) return form;
+  REMIT_TRY_ASSIGN(is_cut, peek_to(kLongLookBytes));
+  head = head_.substr(0, kLongLookBytes);
+  if (std::optional<Error> error = wrong_layout(head, has_events_, is_cut)) {
+    return *std::move(error);
+  }
+  return form;
+}
+
+Result<Form> PeekedFile::recognise_form() {
   for (;;) {
     REMIT_TRY_ASSIGN(const bool has_more, peek_more());
     const std::size_t size = head_.size();
     head_.append(event::kScanPadding, '\0');
     const Votes votes = votes_of(head_, size);
     head_.resize(size);
+    has_events_ = votes.lines;
     if (votes.is_clear || !has_more) return decide(votes);
   }
 }

@@ -41,18 +41,23 @@ class PeekedFile final : public ReadFile {
 
   /// Tells the form by the first keys (REQ-IN-031), whatever the pieces in which the file comes. A
   /// file that shows no other form is JSON Lines. Before the first `read`. Errors: those of
-  /// reading, and `invalid_input` where keys of several forms stand side by side.
+  /// reading, and `invalid_input` where keys of several forms stand side by side, and for a file
+  /// that cannot be evidence (REQ-IN-036, REQ-IN-037).
   Result<Form> recognise();
   /// How documents are laid out, as far as the first bytes show; before the first `read`.
   Result<Layout> layout();
 
  private:
+  Result<Form> recognise_form();
   Result<bool> peek_more();
+  /// Looks at so many bytes, if there are; whether the file has more.
+  Result<bool> peek_to(std::size_t bytes);
 
   ReadFile& file_;
   std::string head_;
   std::size_t begin_ = 0;  ///< of what was not read yet
   bool at_end_ = false;
+  bool has_events_ = false;  ///< the first object has the key `event`
 };
 
 }  // namespace remit::trace

@@ -37,7 +37,6 @@ TEST(Form, IsToldByTheFirstKeys) {  // REQ-IN-030, REQ-IN-031
       {"\n \n", "jsonl"},
       {"{}", "jsonl"},
       {"nonsense", "jsonl"},
-      {"\xef\xbb\xbf{\"resourceSpans\":[]}", "jsonl"},
       {R"({"event":"tool.request","invocation_id":"i1"})", "jsonl"},
       {R"({"invocation_id":"i1","event":"tool.request"})", "jsonl"},
       {R"({"event":"tool.request","messages":[],"resourceSpans":[]})", "jsonl"},
@@ -65,6 +64,64 @@ TEST(Form, IsToldByTheFirstKeys) {  // REQ-IN-030, REQ-IN-031
   for (const FormCase& one : cases) {
     for (const std::size_t piece : {std::size_t{1000}, one.text.size() + 1}) {
       EXPECT_EQ(form_of(one.text, piece), one.form) << one.text;
+    }
+  }
+}
+
+TEST(Form, IsNoneOfWhatIsNoEvidence) {  // REQ-IN-036, REQ-IN-037
+  using namespace std::string_literals;
+  const std::string blanks(70'000, ' ');
+  const FormCase cases[] = {
+      {"\xfd"
+       "7zXZ\0\0"s,
+       "is packed by xz: unpack it, or pack it by gzip or zstd"},
+      {"BZh91AY&SY", "is packed by bzip2: unpack it, or pack it by gzip or zstd"},
+      {"PK\x03\x04rest", "is a zip archive: unpack it, and give the files in it"},
+      {std::string(257, 'n') + "ustar", "is a tar archive: unpack it, and give the files in it"},
+      {"PAR1rest", "is a Parquet file: write its events as JSON, one a line"},
+      {"SQLite format 3\0"s, "is an SQLite database: write its events as JSON, one a line"},
+      {"\xff\xfe{\0"s, "is written in UTF-16: write it as UTF-8 without a byte order mark"},
+      {"{\0\"\0"s, "is written in UTF-16: write it as UTF-8 without a byte order mark"},
+      {"\xff\xfe\0\0{\0\0\0"s, "is written in UTF-32: write it as UTF-8 without a byte order mark"},
+      {"\xef\xbb\xbf{\"resourceSpans\":[]}",
+       "begins with a byte order mark: write it as UTF-8 without a byte order mark"},
+      {"<?xml version=\"1.0\"?>", "is XML or HTML: write its events as JSON, one a line"},
+      {"time,event,tool\n1,tool.request,x\n",
+       "is a table (CSV): write its events as JSON, one a line"},
+      {"\"event\";\"tool\"\r\n", "is a table (CSV): write its events as JSON, one a line"},
+      {"{\"schema\":\"remit.grade/1\",\"gate\":\"failed\",\n \"verdicts\":{}}\n",
+       "is a grade (remit.grade/1), no evidence: give the events that it was made of"},
+      {"# mine\n---\nmanifest: remit.manifest/1  # v\ncases: []\n",
+       "is a manifest (remit.manifest/1), no evidence: give it with --manifest"},
+      {"{\"contract\": \"remit.contract/1\"}\n{}",
+       "is a contract (remit.contract/1), no evidence: give it with --contract"},
+      {"[{\"event\":\"tool.request\"}]",
+       "is a JSON array of events: write each event on a line of its own, as `jq -c '.[]'` does"},
+      {"[\n  {\n    \"a\": 1\n  }\n]",
+       "is a JSON array of objects that show no form of evidence: write its events as JSON, one a "
+       "line"},
+      {"{\n  \"event\": \"tool.request\"\n}\n{\n  \"event\": \"x\"\n}\n",
+       "holds an event over several lines: write each event on one line, as `jq -c .` does"},
+      {"{ \"tool\": \"a\",\n\"event\": \"tool.request\" }",
+       "holds an event over several lines: write each event on one line, as `jq -c .` does"},
+      {"{\"a\":[\n" + blanks + "]}",
+       "is a JSON document over several lines that shows no form of evidence: write its events as "
+       "JSON, one a line"},
+      {"{\n\"a\":",
+       "is a JSON document over several lines that shows no form of evidence: write its events as "
+       "JSON, one a line"},
+      // What may be lines of events, however broken.
+      {"[1]\n{\"event\":\"x.y\"}\n", "jsonl"},
+      {"{\"event\":\"x.y\",\n{\"event\":\"x.y\"}\n", "jsonl"},
+      {"{\"event\":\"x.y\"\n\n", "jsonl"},
+      {"{\"a\":1}\n" + blanks, "jsonl"},
+      {"starting, at once\n{\"event\":\"x.y\"}\n", "jsonl"},
+      {"schema: other/1\n", "jsonl"},
+      {"event\n", "jsonl"},
+  };
+  for (const FormCase& one : cases) {
+    for (const std::size_t piece : {std::size_t{7}, std::size_t{4096}, one.text.size() + 1}) {
+      EXPECT_EQ(form_of(one.text, piece), one.form) << one.text.substr(0, 80);
     }
   }
 }

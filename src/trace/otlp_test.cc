@@ -93,7 +93,7 @@ TEST(Otlp, JudgesOurAttributesByTheContract) {  // REQ-IN-042
                               text_attribute("remit.invocation_id", "i1");
   const AttributeCase cases[] = {
       {"unknown event", text_attribute("remit.event", "tool.requested"),
-       "event: is not the name of an event"},
+       "event: is not the name of an event; did you mean tool.request?"},
       {"no id", text_attribute("remit.event", "tool.request"), "invocation_id: is missing"},
       {"seq as text", request + "," + text_attribute("remit.seq", "7"), "seq: is not an integer"},
       {"seq as fraction", request + R"(,{"key":"remit.seq","value":{"doubleValue":7.0}})",
@@ -116,7 +116,7 @@ TEST(Otlp, JudgesOurAttributesByTheContract) {  // REQ-IN-042
       {"bytes", request + R"(,{"key":"remit.tool","value":{"bytesValue":"YQ=="}})",
        "tool: is not a string"},
       {"outside the closed set", request + "," + text_attribute("remit.mode", "maybe"),
-       "mode: is none of its closed set"},
+       "mode: is none of enforce, shadow"},
       {"bad escape", request + "," + text_attribute("remit.tool", "\\q"), "an unknown escape"},
   };
   for (const AttributeCase& one : cases) {

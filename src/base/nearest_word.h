@@ -1,0 +1,13 @@
+// The known word that a mistyped one was meant to be.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace remit {
+
+/// The word of `known` that is at most two edits away from `word` and nearest, the first of
+/// several; empty where none is that near. Words of other lengths cost nothing.
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace remit
