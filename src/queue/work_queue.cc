@@ -283,7 +283,7 @@ Status WorkQueue::note_turn(Transaction& transaction, const Row& row) {
 }
 
 Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::string_view worker,
-                                              Row& out) {
+                                              const MayAskAgain& may_ask_again, Row& out) {
   Found verdict = Found::kNothing;
   const auto settle = [&](Transaction& transaction, const Row& row, State state,
                           const char* error_type) -> Status {
@@ -306,28 +306,33 @@ Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::strin
     REMIT_TRY_ASSIGN(const std::optional<Row> next, next_row(transaction, queue));
     if (!next) return {};
     const Row& row = *next;
-    if (row.state == State::kStarted) {
+    const bool was_started = row.state == State::kStarted;
+    const bool is_used_up = row.attempt >= std::max<std::int64_t>(row.max_attempts, 1);
+    if (was_started && (is_used_up || !may_ask_again || !may_ask_again(row))) {
       return settle(transaction, row, State::kUnknown, "worker_lost");
     }
-    if (row.state != State::kWaiting && row.state != State::kClaimed) {
+    if (!was_started && row.state != State::kWaiting && row.state != State::kClaimed) {
       return settle(transaction, row, State::kUnknown, "unknown_state");
     }
-    if (row.attempt >= std::max<std::int64_t>(row.max_attempts, 1)) {
-      return settle(transaction, row, State::kFailed, "attempts_used_up");
-    }
+    if (is_used_up) return settle(transaction, row, State::kFailed, "attempts_used_up");
     out = row;
     out.state = State::kClaimed;
     out.claim = random_id(random_);
     out.worker = worker;
     out.attempt = row.attempt + 1;
+    if (row.state != State::kWaiting) out.route = kRetryRoute;
     out.due = WallTime{claim_end()};
-    const Parameter parameters[] = {{":number", out.number},   {":claim", out.claim},
-                                    {":worker", out.worker},   {":due", out.due.unix_ns},
-                                    {":attempt", out.attempt}, {":now", now()}};
+    const Parameter parameters[] = {{":number", out.number},
+                                    {":claim", out.claim},
+                                    {":worker", out.worker},
+                                    {":due", out.due.unix_ns},
+                                    {":attempt", out.attempt},
+                                    {":route", out.route},
+                                    {":now", now()}};
     REMIT_TRY(
         transaction.run("update remit_queue_row set state = 'claimed', claim = :claim, "
-                        "worker = :worker, attempt = :attempt, due = :due, changed = :now "
-                        "where number = :number",
+                        "worker = :worker, attempt = :attempt, route = :route, due = :due, "
+                        "changed = :now where number = :number",
                         parameters));
     REMIT_TRY(note_turn(transaction, out));
     verdict = Found::kClaimed;
@@ -337,11 +342,12 @@ Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::strin
   return verdict;
 }
 
-Result<std::optional<Row>> WorkQueue::claim(std::string_view queue, std::string_view worker) {
+Result<std::optional<Row>> WorkQueue::claim(std::string_view queue, std::string_view worker,
+                                            const MayAskAgain& may_ask_again) {
   REMIT_TRY(text_fits(worker, "a worker's name", kMaxIdBytes));
   while (true) {
     Row row;
-    REMIT_TRY_ASSIGN(const Found found, claim_one(queue, worker, row));
+    REMIT_TRY_ASSIGN(const Found found, claim_one(queue, worker, may_ask_again, row));
     if (found == Found::kClaimed) return std::optional<Row>(std::move(row));
     if (found == Found::kNothing) return std::optional<Row>();
   }

@@ -88,10 +88,14 @@ class WorkQueue {
   /// row that is too large or too many open rows.
   Result<Enqueued> enqueue(const Work& work);
 
+  /// Whether a row that a lost worker had started may be asked for again (REQ-QU-018).
+  using MayAskAgain = std::function<bool(const Row&)>;
+
   /// Claims the row whose turn it is in `queue` (REQ-QU-011), for `worker`; nothing where none is
-  /// due. A row whose claim ran out after it was started is ended as `unknown` on the way, and one
-  /// that used up its attempts without a start as `failed`.
-  Result<std::optional<Row>> claim(std::string_view queue, std::string_view worker);
+  /// due. A row whose claim ran out after it was started is ended as `unknown` on the way, unless
+  /// `may_ask_again` says otherwise, and one that used up its attempts without a start as `failed`.
+  Result<std::optional<Row>> claim(std::string_view queue, std::string_view worker,
+                                   const MayAskAgain& may_ask_again = {});
 
   /// Before the handler is entered: the row is started. Errors: `failed_precondition` where the
   /// claim does not hold any more: do not enter. `deadline` bounds the wait.
@@ -137,7 +141,8 @@ class WorkQueue {
   Result<Row> row_for(const Work& work) const;
   Status insert(database::Transaction& transaction, const Row& row);
   Status check_room(database::Transaction& transaction, const Row& row) const;
-  Result<Found> claim_one(std::string_view queue, std::string_view worker, Row& out);
+  Result<Found> claim_one(std::string_view queue, std::string_view worker,
+                          const MayAskAgain& may_ask_again, Row& out);
   Result<std::optional<Row>> next_row(database::Transaction& transaction, std::string_view queue);
   Status note_turn(database::Transaction& transaction, const Row& row);
   Status enqueue_next_turn(database::Transaction& transaction, const Row& ended);

@@ -54,8 +54,9 @@ class Worker::Attempt final : public enforcement::ToolHandler {
 
   HandlerResult run(const enforcement::GrantedCall& call) override {
     invocation_ = call.invocation_id();
+    // Nothing was done, and the ledger is to know it: whoever has the row now has the same key.
     const auto refused = [](const char* why) {
-      return HandlerResult{.outcome = HandlerOutcome::kFailed, .error_type = why};
+      return HandlerResult{.outcome = HandlerOutcome::kCancelled, .error_type = why};
     };
     if (!parts_.queue.is_sealed(row_)) return refused("not_sealed");
     // As long again as the decision may be old is what the database may take; then it is too old.
@@ -69,6 +70,8 @@ class Worker::Attempt final : public enforcement::ToolHandler {
   }
 
   [[nodiscard]] const std::string& invocation() const { return invocation_; }
+  /// Whether the boundary came as far as a handler: then the ledger holds the key to be used.
+  [[nodiscard]] bool was_reached() const { return !invocation_.empty(); }
   /// Whether the tool's own handler was entered.
   [[nodiscard]] bool is_entered() const { return is_entered_; }
   /// What making the claim good came to, if it came to that.
@@ -131,7 +134,10 @@ Turn Worker::work_once(std::stop_token stop) {
   Status ready = parts_.is_ready ? parts_.is_ready() : Status{};
   Result<std::optional<Row>> claimed = std::optional<Row>();
   if (ready) {
-    claimed = parts_.queue.claim(options_.queue, options_.name);
+    const auto may_ask_again = [this](const Row& row) {
+      return parts_.may_ask_again && parts_.may_ask_again(row.tool);
+    };
+    claimed = parts_.queue.claim(options_.queue, options_.name, may_ask_again);
     if (!claimed) ready = claimed.error();
   }
   bool was_unavailable = false;
@@ -194,6 +200,7 @@ void Worker::process(Row row, const std::stop_token& stop) {
 
 // REQ-QU-015, REQ-QU-016.
 Status Worker::end_denied(const Row& row, const Denial& denial) {
+  if (!denial.first_attempt.empty()) return end_repeated(row, denial);
   const std::string reason(access::reason_name(denial.reason));
   if (denial.retry == Retry::kLater && row.attempt < row.max_attempts) {
     return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
@@ -202,6 +209,25 @@ Status Worker::end_denied(const Row& row, const Denial& denial) {
   }
   return parts_.queue.finish(
       row, {.state = State::kDenied, .reason = reason, .invocation = denial.invocation_id});
+}
+
+// What the ledger knows of an earlier attempt under the row's key is what became of the row
+// (REQ-QU-018).
+Status Worker::end_repeated(const Row& row, const Denial& denial) {
+  const std::string& state = denial.first_attempt;
+  const std::string reason(access::reason_name(denial.reason));
+  const bool may_come_again = row.attempt < row.max_attempts;
+  if ((state == "running" || state == "cancelled") && may_come_again) {
+    return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
+                                       .reason = reason,
+                                       .invocation = denial.invocation_id,
+                                       .needs_new_key = state == "cancelled"});
+  }
+  Ending ending{.state = State::kUnknown, .reason = reason, .invocation = denial.invocation_id};
+  if (state == "succeeded") ending.state = State::kSucceeded;
+  if (state == "failed" || state == "cancelled") ending.state = State::kFailed;
+  if (state == "conflict") ending.state = State::kDenied;
+  return parts_.queue.finish(row, ending);
 }
 
 // REQ-QU-013, REQ-QU-017.
@@ -218,7 +244,7 @@ Status Worker::end_run(const Row& row, const Attempt& attempt, const HandlerResu
       return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
                                          .error_type = result.error_type,
                                          .invocation = ending.invocation,
-                                         .needs_new_key = true});
+                                         .needs_new_key = attempt.was_reached()});
     }
     ending.state = State::kFailed;
     return parts_.queue.finish(row, ending);

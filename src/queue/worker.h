@@ -31,6 +31,9 @@ struct WorkerParts {
   Random& random;
   /// Asked before a row is claimed: an error is a reason to claim none now. May be empty.
   std::function<Status()> is_ready = {};
+  /// Whether a call of `tool` whose end nobody knows may be asked for again: the ledger knows its
+  /// key, or it is declared idempotent (REQ-QU-018). Empty: none may.
+  std::function<bool(std::string_view tool)> may_ask_again = {};
   /// Gets lines for the operator, outside text quoted; from any thread. May be empty.
   std::function<void(std::string_view)> notice = {};
 };
@@ -79,6 +82,7 @@ class Worker {
   class Attempt;
   void process(Row row, const std::stop_token& stop);
   Status end_denied(const Row& row, const enforcement::Denial& denial);
+  Status end_repeated(const Row& row, const enforcement::Denial& denial);
   Status end_run(const Row& row, const Attempt& attempt, const enforcement::HandlerResult& result);
   void write(const Row& row, const std::function<Status()>& step);
   void hold(const Row& row);
