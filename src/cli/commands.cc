@@ -2,7 +2,9 @@
 #include "cli/commands.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "cli/conform_commands.h"
 #include "report/formats.h"
 
 namespace remit::cli {
@@ -370,10 +372,20 @@ Command version_command() {
           .run = run_version};
 }
 
+// `remit conform` stands behind the commands that grade and check.
+std::vector<Command> with_conform(std::vector<Command> commands) {
+  const auto place = std::find_if(commands.begin(), commands.end(),
+                                  [](const Command& each) { return each.path == "policy check"; });
+  std::vector<Command> more = conform_commands();
+  commands.insert(place, std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+  return commands;
+}
+
 }  // namespace
 
 const std::vector<Command>& all_commands() {
-  static const std::vector<Command> commands = {
+  static const std::vector<Command> commands = with_conform({
       stdio_command(),
       grade_command(),
       baseline_check_command(),
@@ -389,7 +401,7 @@ const std::vector<Command>& all_commands() {
       explain_code_command(),
       generate_command(),
       version_command(),
-  };
+  });
   return commands;
 }
 

@@ -1,0 +1,240 @@
+// remit conform: the pack, its runner, and the proof that it can fail.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "cli/commands.h"
+#include "cli/nearest.h"
+#include "conformance/fault_table.h"
+#include "conformance/formats.h"
+#include "conformance/known_failures.h"
+#include "conformance/pack.h"
+#include "conformance/run.h"
+#include "conformance/subject.h"
+
+namespace remit::cli {
+namespace {
+
+using conformance::Pack;
+using conformance::Subject;
+
+int refuse_all(World& world, const std::vector<Error>& errors) {
+  for (const Error& error : errors) complain(world, error);
+  return kExitUsage;
+}
+
+int refuse_one(World& world, std::string message) {
+  return refuse_all(world, {Error{ErrorCode::kInvalidInput, std::move(message)}});
+}
+
+// The files of a pack on disk: `pack.yaml`, `faults.yaml` where there is one, and `cases`.
+Result<std::vector<conformance::PackFile>> pack_files(World& world, const std::string& directory) {
+  std::vector<conformance::PackFile> out;
+  const auto read = [&](const std::string& name) -> Status {
+    REMIT_TRY_ASSIGN(std::string text, world.files.read(directory + "/" + name, kMaxConfigBytes));
+    out.push_back({name, std::move(text)});
+    return {};
+  };
+  for (const auto& [prefix, place] :
+       {std::pair<std::string, std::string>{"", directory}, {"cases/", directory + "/cases"}}) {
+    REMIT_TRY_ASSIGN(const std::vector<std::string> names, world.files.list(place));
+    for (const std::string& name : names) {
+      if (name.ends_with(".yaml")) REMIT_TRY(read(prefix + name));
+    }
+  }
+  return out;
+}
+
+std::optional<Pack> find_pack(const Arguments& arguments, World& world) {
+  conformance::PackParse parsed;
+  if (arguments.has("--pack")) {
+    const auto files = pack_files(world, arguments.value("--pack"));
+    if (!files) {
+      complain(world, files.error());
+      return std::nullopt;
+    }
+    parsed = conformance::parse_pack(*files);
+  } else {
+    parsed = conformance::parse_pack(conformance::built_in_pack_files());
+  }
+  for (const Error& error : parsed.errors) complain(world, error);
+  return std::move(parsed.pack);
+}
+
+std::optional<Subject> read_subject(World& world, const std::string& file) {
+  const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
+  if (!text) {
+    complain(world, text.error());
+    return std::nullopt;
+  }
+  conformance::SubjectParse parsed = conformance::parse_subject(*text, file, directory_of(file));
+  for (const Error& error : parsed.errors) complain(world, error);
+  return std::move(parsed.subject);
+}
+
+// The subject of `--subject`, or of the command behind `--`.
+std::optional<Subject> find_subject(const Arguments& arguments, World& world) {
+  if (arguments.has("--subject") == !arguments.trailing().empty()) {
+    refuse_one(world, "name the subject by --subject FILE, or its driver's command behind --");
+    return std::nullopt;
+  }
+  if (arguments.has("--subject")) return read_subject(world, arguments.value("--subject"));
+  return conformance::subject_of_command(arguments.trailing());
+}
+
+std::string scratch_of(const World& world) {
+  return world.scratch_directory.empty() ? "/tmp" : world.scratch_directory;
+}
+
+// Words that name no case or route are refused: a misspelt one would run nothing and look like a
+// pass of less.
+std::optional<std::string> unknown_word(const Arguments& arguments, const Pack& pack) {
+  for (const std::string& word : arguments.values("--case")) {
+    if (pack.find_case(word) != nullptr) continue;
+    std::vector<std::string_view> known;
+    for (const conformance::Case& one : pack.cases) known.push_back(one.id);
+    return fmt::format("the pack has no case {}{}", quoted(word), suggestion(word, known));
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> split_at_commas(const std::vector<std::string>& values) {
+  std::vector<std::string> out;
+  for (const std::string& value : values) {
+    std::size_t start = 0;
+    for (std::size_t comma = value.find(',');; comma = value.find(',', start)) {
+      out.push_back(value.substr(start, comma - start));
+      if (comma == std::string::npos) break;
+      start = comma + 1;
+    }
+  }
+  return out;
+}
+
+struct FormatFile {
+  const conformance::Format* format;
+  std::string path;
+};
+
+Result<std::vector<FormatFile>> files_to_write(const Arguments& arguments) {
+  std::vector<FormatFile> out;
+  for (const std::string& word : arguments.values("--write")) {
+    const std::size_t equals = word.find('=');
+    const FormatFile file{conformance::find_format(word.substr(0, equals)),
+                          equals == std::string::npos ? "" : word.substr(equals + 1)};
+    if (file.format == nullptr || file.path.empty()) {
+      return Error{ErrorCode::kInvalidInput,
+                   fmt::format("--write takes FORMAT=FILE; not {}", quoted(word))};
+    }
+    for (const char* flag : {"--subject", "--known-failures"}) {
+      if (arguments.value(flag) == file.path) {
+        return Error{ErrorCode::kInvalidInput,
+                     fmt::format("is read by {}, and no report goes in its place", flag),
+                     file.path};
+      }
+    }
+    out.push_back(file);
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_conform_run(const Arguments& arguments, World& world) {
+  const std::optional<Pack> pack = find_pack(arguments, world);
+  if (!pack) return kExitUsage;
+  const std::optional<Subject> subject = find_subject(arguments, world);
+  if (!subject) return kExitUsage;
+  if (const auto unknown = unknown_word(arguments, *pack)) return refuse_one(world, *unknown);
+  conformance::RunOptions options;
+  options.cases = arguments.values("--case");
+  options.routes = split_at_commas(arguments.values("--routes"));
+  for (const std::string& route : options.routes) {
+    if (!conformance::is_route(route)) {
+      return refuse_one(world, fmt::format("{} is no route; there are {}", quoted(route),
+                                           fmt::join(conformance::kRoutes, ", ")));
+    }
+  }
+  if (arguments.has("--known-failures")) {
+    const std::string file = arguments.value("--known-failures");
+    const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
+    if (!text) return refuse_all(world, {text.error()});
+    auto parsed = conformance::parse_known_failures(*text, file, *pack);
+    if (!parsed.known) return refuse_all(world, parsed.errors);
+    options.known = std::move(parsed.known);
+  }
+  const Result<std::vector<FormatFile>> reports = files_to_write(arguments);
+  if (!reports) return refuse_all(world, {reports.error()});
+  const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world)};
+  const Result<conformance::Run> run = conformance::run_pack(*pack, *subject, options, run_world);
+  if (!run) {
+    complain(world, run.error());
+    return kExitInternal;
+  }
+  for (const FormatFile& file : *reports) {
+    if (const Status done = world.files.replace(file.path, file.format->write(*run)); !done) {
+      complain(world, done.error());
+      return kExitInternal;
+    }
+  }
+  const conformance::Format* format = conformance::find_format(arguments.value("--format", "text"));
+  return print(world, format->write(*run), run->exit_code);
+}
+
+int run_conform_list(const Arguments& arguments, World& world) {
+  const std::optional<Pack> pack = find_pack(arguments, world);
+  if (!pack) return kExitUsage;
+  std::string out = fmt::format("pack v{}, {}\n", pack->version, pack->digest);
+  for (const conformance::Requirement& requirement : pack->requirements) {
+    out += fmt::format("\n{}: {}\n", requirement.id, requirement.statement);
+    for (const std::string& id : requirement.cases) {
+      const conformance::Case& one = *pack->find_case(id);
+      out += fmt::format("  {} ({})\n    {}\n    proves {}\n    does not prove {}\n", one.id,
+                         fmt::join(one.routes, ", "), one.title, one.proves, one.does_not_prove);
+    }
+  }
+  std::size_t trials = 0;
+  for (const conformance::Case& one : pack->cases) trials += one.routes.size();
+  out += fmt::format("\n{} requirements, {} cases, {} trials over {} routes, {} faults to catch\n",
+                     pack->requirements.size(), pack->cases.size(), trials,
+                     conformance::kRoutes.size(), pack->faults.size());
+  return print(world, out, kExitOk);
+}
+
+int run_conform_self_test(const Arguments& arguments, World& world) {
+  const std::optional<Pack> pack = find_pack(arguments, world);
+  if (!pack) return kExitUsage;
+  std::vector<Subject> subjects;
+  for (const std::string& file : arguments.values("--subject")) {
+    std::optional<Subject> subject = read_subject(world, file);
+    if (!subject) return kExitUsage;
+    subjects.push_back(std::move(*subject));
+  }
+  if (!arguments.trailing().empty()) {
+    subjects.push_back(conformance::subject_of_command(arguments.trailing()));
+  }
+  if (subjects.empty()) {
+    return refuse_one(world, "name a known-bad subject by --subject FILE, or its driver behind --");
+  }
+  const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world)};
+  std::string out;
+  bool all_caught = true;
+  for (const Subject& subject : subjects) {
+    const Result<conformance::SelfTest> test =
+        conformance::self_test(*pack, subject, run_world, {});
+    if (!test) {
+      complain(world, test.error());
+      return kExitInternal;
+    }
+    all_caught = all_caught && test->passed();
+    out += conformance::self_test_text(*test);
+  }
+  return print(world, out, all_caught ? kExitOk : kExitFailed);
+}
+
+}  // namespace remit::cli

@@ -1,0 +1,85 @@
+// The rows of `remit conform` in the table of commands.
+#include "cli/conform_commands.h"
+
+#include "cli/commands.h"
+#include "conformance/formats.h"
+
+namespace remit::cli {
+namespace {
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> out;
+  for (const conformance::Format& format : conformance::formats()) out.push_back(format.name);
+  return out;
+}
+
+Flag pack_flag() {
+  return {.name = "--pack",
+          .value_name = "DIRECTORY",
+          .help = "a pack of your own, remit.pack/1, instead of the one that is built in"};
+}
+
+}  // namespace
+
+std::vector<Command> conform_commands() {
+  return {
+      {.path = "conform run",
+       .summary = "Prove by its own answers whether an executor enforces",
+       .description =
+           "Runs each case of the conformance pack on each route against a subject, whatever it is "
+           "written in: a driver (remit.driver/1) carries the steps out, a spy outside the "
+           "executor counts what reached the tool, and the record is graded.\n\n"
+           "Exit code 0: everything passed. 1: something failed, or a known failure passes. 2: "
+           "the harness failed, or nothing was shown. What is missing counts as failed.",
+       .flags = {{.name = "--subject",
+                  .value_name = "FILE",
+                  .help = "the subject, remit.subject/1"},
+                 {.name = "--routes",
+                  .value_name = "ROUTE,…",
+                  .help = "run these routes only, whether or not the subject claims them",
+                  .repeatable = true},
+                 {.name = "--case",
+                  .value_name = "ID",
+                  .help = "run this case only, and the control of its routes",
+                  .repeatable = true},
+                 {.name = "--known-failures",
+                  .value_name = "FILE",
+                  .help = "failures that are known, remit.known-failures/1; one that passes fails"},
+                 {.name = "--format",
+                  .value_name = "FORMAT",
+                  .help = "what to print",
+                  .choices = format_names()},
+                 {.name = "--write",
+                  .value_name = "FORMAT=FILE",
+                  .help = "write a report to a file as well",
+                  .repeatable = true},
+                 pack_flag()},
+       .trailing = "the driver's command, in the place of --subject",
+       .examples = {{"remit conform run --subject subject.yaml --write junit=conform.xml",
+                     "every case on every route that the subject has, with a report for CI"},
+                    {"remit conform run --case wrong-tenant --routes direct -- python3 driver.py",
+                     "one case on one route, while a driver is being written"}},
+       .run = run_conform_run},
+      {.path = "conform list",
+       .summary = "List requirements and cases, and what each proves and does not",
+       .description =
+           "Prints the requirements of the conformance pack with the cases that ask for them. The "
+           "digest names the pack exactly: quote it beside a result.",
+       .flags = {pack_flag()},
+       .run = run_conform_list},
+      {.path = "conform self-test",
+       .summary = "Show that the pack catches executors that are wrong on purpose",
+       .description =
+           "Runs the pack against a known-bad subject: once in its good form, which must pass, and "
+           "once with each fault of the pack, which the case made for it must catch on every route "
+           "that it affects. Exit code 0: all are caught. 1: one is not, or only by another case.",
+       .flags = {{.name = "--subject",
+                  .value_name = "FILE",
+                  .help = "a known-bad subject, remit.subject/1",
+                  .repeatable = true},
+                 pack_flag()},
+       .trailing = "the driver's command of one more known-bad subject",
+       .run = run_conform_self_test}};
+}
+
+}  // namespace remit::cli

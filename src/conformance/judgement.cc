@@ -1,0 +1,284 @@
+// The caller's view, the spy's count and the record, each compared by itself.
+#include "conformance/judgement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "conformance/case_manifest.h"
+#include "event/event.h"
+#include "grading/contract.h"
+#include "grading/grading.h"
+#include "trace/event_reader.h"
+
+namespace remit::conformance {
+namespace {
+
+constexpr std::size_t kMaxFindingsTold = 6;
+constexpr std::string_view kSpyName = "conformance-spy";
+// A trial has some twenty events: the grader needs no more than this to keep them in memory.
+constexpr std::size_t kTrialMemoryBytes = std::size_t{1} << 20U;
+
+/// A text as a file.
+class TextFile final : public ReadFile {
+ public:
+  explicit TextFile(std::string text) : text_(std::move(text)) {}
+  Result<std::size_t> read(std::span<std::byte> out) override {
+    const std::size_t count = std::min(out.size(), text_.size() - at_);
+    std::memcpy(out.data(), text_.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+std::string text_of(const json::Value& record, std::string_view key) {
+  const json::Value* value = record.find(key);
+  const std::string* text = value == nullptr ? nullptr : value->if_string();
+  return text == nullptr ? "" : *text;
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class Judge {
+ public:
+  Judge(const Case& of, std::string_view route, const Observation& seen)
+      : of_(of), route_(route), seen_(seen) {}
+
+  Result<Judgement> judge(FileSystem& files) {
+    compare_sights();
+    compare_effects();
+    compare_what_tools_got();
+    compare_outcomes();
+    REMIT_TRY(compare_grade(files));
+    return std::move(out_);
+  }
+
+ private:
+  void add(std::string_view what, std::string_view call, std::string message) {
+    out_.mismatches.push_back({std::string(what), std::string(call), std::move(message)});
+  }
+
+  void compare_sights() {
+    for (const Step& step : of_.steps) {
+      if (!step.expect) continue;
+      const auto found = seen_.sights.find(step.call);
+      if (found == seen_.sights.end()) continue;
+      if (!step.expect->sees.empty() && !contains(step.expect->sees, found->second.saw)) {
+        add("caller_saw", step.call,
+            fmt::format("the caller of {} saw {}, and should have seen {}", step.call,
+                        found->second.saw, fmt::join(step.expect->sees, " or ")));
+      }
+      if (step.expect->same_answer_as) compare_answers(step, found->second);
+    }
+  }
+
+  // The reference that the caller wrote, and the id of the invocation, may differ and betray
+  // nothing.
+  void compare_answers(const Step& step, const Sight& sight) {
+    const auto other = seen_.sights.find(*step.expect->same_answer_as);
+    if (other == seen_.sights.end()) return;
+    if (plain(sight.answer) == plain(other->second.answer)) return;
+    add("answers_differ", step.call,
+        fmt::format("{} was told {} and {} was told {}: the difference says what exists", step.call,
+                    quoted(sight.answer, 200), other->first, quoted(other->second.answer, 200)));
+  }
+
+  [[nodiscard]] std::string plain(std::string answer) const {
+    std::set<std::string> words;
+    for (const json::Value& record : seen_.records) words.insert(text_of(record, "invocation_id"));
+    for (const Step& step : of_.steps) {
+      const json::Value* arguments = step.members.find("arguments");
+      if (arguments == nullptr || arguments->if_object() == nullptr) continue;
+      for (const json::Member& each : arguments->if_object()->members()) {
+        if (each.second.if_string() != nullptr) words.insert(*each.second.if_string());
+      }
+    }
+    for (const std::string& word : words) {
+      if (word.empty()) continue;
+      for (std::size_t at = answer.find(word); at != std::string::npos;
+           at = answer.find(word, at + 1)) {
+        answer.replace(at, word.size(), "*");
+      }
+    }
+    return answer;
+  }
+
+  void compare_effects() {
+    std::map<std::string, std::int64_t> expected;
+    std::map<std::string, std::int64_t> counted;
+    for (const Step& step : of_.steps) {
+      if (!step.tool.empty()) expected[step.tool] += step.expect ? step.expect->effects : 0;
+    }
+    for (const Effect& effect : seen_.effects) {
+      ++counted[effect.tool];
+      if (effect.invocation_id.empty()) {
+        add("unattributed_effect", "",
+            fmt::format("the tool {} was reached without an invocation id", quoted(effect.tool)));
+      }
+    }
+    for (const auto& [tool, count] : expected) counted.try_emplace(tool, 0);
+    for (const auto& [tool, count] : counted) {
+      const auto wanted = expected.find(tool);
+      const std::int64_t number = wanted == expected.end() ? 0 : wanted->second;
+      if (count == number) continue;
+      add("effects", "",
+          fmt::format("the spy counted {} of {}, and should have counted {}", count, quoted(tool),
+                      number));
+    }
+  }
+
+  void compare_what_tools_got() {
+    for (const Step& step : of_.steps) {
+      if (!step.expect || step.expect->effects == 0) continue;
+      const Expected& expected = *step.expect;
+      if (expected.resource && !any_effect(step.tool, [&](const Effect& effect) {
+            return effect.resource == *expected.resource;
+          })) {
+        add("tool_resource", step.call,
+            fmt::format("the tool {} was not given the resource {}", quoted(step.tool),
+                        quoted(*expected.resource)));
+      }
+      if (expected.tool_arguments && !any_effect(step.tool, [&](const Effect& effect) {
+            return json::canonical(effect.arguments) == json::canonical(*expected.tool_arguments);
+          })) {
+        add("tool_arguments", step.call,
+            fmt::format("the tool {} was not given the arguments {}", quoted(step.tool),
+                        json::canonical(*expected.tool_arguments)));
+      }
+    }
+  }
+
+  // Where nothing came at all, the count says so.
+  template <class Fits>
+  [[nodiscard]] bool any_effect(const std::string& tool, const Fits& fits) const {
+    bool came = false;
+    for (const Effect& effect : seen_.effects) {
+      if (effect.tool != tool) continue;
+      if (fits(effect)) return true;
+      came = true;
+    }
+    return !came;
+  }
+
+  void compare_outcomes() {
+    for (const Step& step : of_.steps) {
+      if (!step.expect || !step.expect->outcome) continue;
+      std::string outcome;
+      for (const json::Value& record : seen_.records) {
+        if (text_of(record, "event") == "executor.finish" && text_of(record, "tool") == step.tool) {
+          outcome = text_of(record, "outcome");
+        }
+      }
+      if (outcome == *step.expect->outcome) continue;
+      add("outcome", step.call,
+          fmt::format("{} is recorded as {}, and ended as {}", step.call,
+                      outcome.empty() ? "nothing" : quoted(outcome), *step.expect->outcome));
+    }
+  }
+
+  // What the spy counted, as evidence that does not come from the executor.
+  [[nodiscard]] std::string spy_events() const {
+    std::map<std::pair<std::string, std::string>, std::int64_t> counts;
+    std::set<std::string> invocations;
+    for (const Effect& effect : seen_.effects) {
+      if (effect.invocation_id.empty()) continue;
+      ++counts[{effect.invocation_id, effect.tool}];
+      invocations.insert(effect.invocation_id);
+    }
+    std::string out;
+    std::int64_t seq = 0;
+    for (const auto& [key, count] : counts) {
+      event::Event event;
+      event.kind = event::EventKind::kEffectObserved;
+      event.set(event::Field::kInvocationId, std::string_view(key.first));
+      event.set(event::Field::kWriter, kSpyName);
+      event.set(event::Field::kCaseId, std::string_view(of_.id));
+      event.set_if_any(event::Field::kTool, std::string_view(key.second));
+      event.set(event::Field::kSource, kSpyName);
+      event.set(event::Field::kSeq, ++seq);
+      event.set(event::Field::kEffects, count);
+      event::encode(event, out);
+    }
+    event::Event closed;
+    closed.kind = event::EventKind::kRunFinished;
+    closed.set(event::Field::kWriter, kSpyName);
+    closed.set(event::Field::kSource, kSpyName);
+    closed.set(event::Field::kSeq, seq + 1);
+    closed.set(event::Field::kInvocations, static_cast<std::int64_t>(invocations.size()));
+    closed.set(event::Field::kEvents, seq);
+    event::encode(closed, out);
+    return out;
+  }
+
+  Status compare_grade(FileSystem& files) {
+    grading::Criteria criteria;
+    criteria.contract = *grading::built_in_contract(of_.contract);
+    criteria.manifest = case_manifest(of_, route_, seen_);
+    criteria.memory_bytes = kTrialMemoryBytes;
+    grading::Evidence evidence;
+    evidence.inputs.push_back(
+        trace::Input::of_stream("subject", std::make_unique<TextFile>(seen_.events)));
+    evidence.inputs.push_back(
+        trace::Input::of_stream("spy", std::make_unique<TextFile>(spy_events())));
+    for (trace::Input& input : evidence.inputs) input.form = trace::Form::kJsonLines;
+    REMIT_TRY_ASSIGN(const grading::Grade grade,
+                     grading::grade(files, std::move(evidence), std::move(criteria)));
+    for (const grading::Verdict verdict : grading::kVerdicts) compare_verdict(grade, verdict);
+    return {};
+  }
+
+  void compare_verdict(const grading::Grade& grade, grading::Verdict verdict) {
+    const grading::Value value = grade.cases.front().verdicts[verdict].value;
+    out_.verdicts[verdict] = value;
+    const auto& right = of_.verdicts[static_cast<std::size_t>(verdict)];
+    if (std::find(right.begin(), right.end(), value) != right.end()) return;
+    std::vector<std::string> words;
+    for (const grading::Value each : right) words.emplace_back(grading::value_name(each));
+    std::string message = fmt::format("{} is {}, and should be {}", grading::verdict_name(verdict),
+                                      grading::value_name(value), fmt::join(words, " or "));
+    const std::set<std::string> own = findings_of(grade, verdict);
+    // A verdict may be left open by what another one found.
+    const std::set<std::string> told = own.empty() ? findings_of(grade, std::nullopt) : own;
+    message += told.empty() ? "" : fmt::format(": {}", fmt::join(told, "; "));
+    add("verdict", "", std::move(message));
+  }
+
+  // Each once and in order, so that a case that fails in one way reads the same on every route.
+  static std::set<std::string> findings_of(const grading::Grade& grade,
+                                           std::optional<grading::Verdict> verdict) {
+    std::set<std::string> out;
+    for (const grading::Finding& finding : grade.findings) {
+      if (verdict && finding.verdict != *verdict) continue;
+      if (out.size() == kMaxFindingsTold) break;
+      out.insert(fmt::format("{}: {}", grading::code_info(finding.code).name, finding.message));
+    }
+    return out;
+  }
+
+  const Case& of_;
+  std::string_view route_;
+  const Observation& seen_;
+  Judgement out_;
+};
+
+}  // namespace
+
+Result<Judgement> judge(const Case& of, std::string_view route, const Observation& seen,
+                        FileSystem& files) {
+  return Judge(of, route, seen).judge(files);
+}
+
+}  // namespace remit::conformance

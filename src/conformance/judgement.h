@@ -1,0 +1,34 @@
+// What was seen of a trial, held against what its case expects.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/result.h"
+#include "conformance/pack.h"
+#include "conformance/trial.h"
+#include "grading/grade.h"
+
+namespace remit::conformance {
+
+/// One thing that is not as the case expects it. Texts of the subject are quoted and cut.
+struct Mismatch {
+  std::string what;  ///< a stable word: `caller_saw`, `effects`, `verdict` and so on (REQ-CF-040)
+  std::string call;  ///< the call it is about; empty for the trial as a whole
+  std::string message;  ///< one sentence; lower case
+};
+
+struct Judgement {
+  std::vector<Mismatch> mismatches;
+  grading::ByVerdict<grading::Value> verdicts;
+};
+
+/// Judges. The events are graded with a manifest made of the case, beside the spy's count as
+/// evidence of its own. Errors: those of grading, which are ours.
+Result<Judgement> judge(const Case& of, std::string_view route, const Observation& seen,
+                        FileSystem& files);
+
+}  // namespace remit::conformance

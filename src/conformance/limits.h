@@ -1,0 +1,26 @@
+// The bounds of a conformance run; those of everything else stand in base/limits.h.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace remit::conformance {
+
+/// One line of a driver: the events of one case are in it.
+inline constexpr std::size_t kMaxDriverLineBytes = std::size_t{4} * 1024 * 1024;
+/// One answer of a driver, by default and at most.
+inline constexpr std::chrono::milliseconds kDriverDeadline{10'000};
+inline constexpr std::chrono::milliseconds kMaxDriverDeadline{300'000};
+/// A driver that was asked to end does so in this time, twice (SIGTERM between), or is killed.
+inline constexpr std::chrono::milliseconds kDriverGrace{1'000};
+/// Faults of the harness in a row, after which no further trial is begun: a driver that is broken
+/// would cost its deadline for each.
+inline constexpr std::size_t kMaxHarnessFaultsInARow = 3;
+inline constexpr std::size_t kMaxEventsOfTrial = 10'000;
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} * 1024;  ///< what a caller saw
+/// The spy.
+inline constexpr std::size_t kMaxEffectLineBytes = std::size_t{64} * 1024;
+inline constexpr std::size_t kMaxEffectsAtOnce = 10'000;
+inline constexpr std::size_t kMaxSpyConnections = 256;
+
+}  // namespace remit::conformance

@@ -1,0 +1,296 @@
+// Trials in order: the driver kept alive between them, late effects put where they belong, and what
+// nothing shows kept from passing.
+#include "conformance/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "conformance/driver.h"
+#include "conformance/limits.h"
+#include "conformance/trial.h"
+
+namespace remit::conformance {
+namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// One case on one route that is to be run.
+struct Planned {
+  const Case* of;
+  std::string route;
+  bool is_added;
+};
+
+class Runner {
+ public:
+  Runner(const Pack& pack, const Subject& subject, const RunOptions& options, const RunWorld& world,
+         Spy spy)
+      : pack_(pack), subject_(subject), options_(options), world_(world), spy_(std::move(spy)) {}
+
+  Result<Run> run() {
+    out_.subject = subject_.name;
+    out_.subject_file = subject_.file;
+    out_.pack_version = pack_.version;
+    out_.pack_digest = pack_.digest;
+    out_.requirements = pack_.requirements;
+    out_.cases = pack_.cases;
+    for (const Planned& each : plan()) {
+      REMIT_TRY(run_one(each));
+      if (options_.on_trial) options_.on_trial(out_.trials.back());
+    }
+    driver_.reset();
+    take_late_effects();
+    doubt_what_no_control_shows();
+    apply_known_failures();
+    tell_scope();
+    settle();
+    return std::move(out_);
+  }
+
+ private:
+  // What was asked for, and the controls of its routes.
+  [[nodiscard]] std::vector<Planned> plan() const {
+    std::vector<Planned> out;
+    std::set<std::string> routes;
+    for (const Case& one : pack_.cases) {
+      for (const std::string& route : one.routes) {
+        if (is_wanted(one, route)) routes.insert(route);
+      }
+    }
+    for (const Case& one : pack_.cases) {
+      for (const std::string& route : one.routes) {
+        const bool wanted = is_wanted(one, route);
+        if (wanted || (one.is_control && routes.contains(route))) {
+          out.push_back({&one, route, !wanted});
+        }
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] bool is_wanted(const Case& one, const std::string& route) const {
+    const auto& routes = options_.routes.empty() ? subject_.routes : options_.routes;
+    if (!contains(routes, route)) return false;
+    if (!options_.cases.empty() && !contains(options_.cases, one.id)) return false;
+    return std::none_of(one.needs.begin(), one.needs.end(),
+                        [&](const std::string& need) { return contains(subject_.without, need); });
+  }
+
+  Status run_one(const Planned& planned) {
+    TrialResult& trial = out_.trials.emplace_back();
+    trial.case_id = planned.of->id;
+    trial.route = planned.route;
+    trial.is_added = planned.is_added;
+    if (faults_in_a_row_ >= kMaxHarnessFaultsInARow) {
+      trial.fault = fmt::format("not run: the harness failed {} times in a row", faults_in_a_row_);
+      return {};
+    }
+    if (!driver_) {
+      Result<std::unique_ptr<Driver>> started = Driver::start(subject_, spy_, world_.clock);
+      if (!started) return fail(trial, started.error(), {});
+      driver_ = std::move(*started);
+      if (!driver_->hello().subject.empty()) out_.subject = driver_->hello().subject;
+      out_.subject_version = driver_->hello().version;
+      out_.offered_faults = driver_->hello().faults;
+    }
+    if (std::optional<Mismatch> missing = missing_prerequisite(planned)) {
+      trial.verdict = Verdict::kFailed;
+      trial.mismatches.push_back(std::move(*missing));
+      return {};
+    }
+    const std::string token =
+        fmt::format("{}-{}", out_.trials.size() - 1, random_id(world_.random));
+    tokens_.emplace(token, out_.trials.size() - 1);
+    const TrialOrder order{planned.of, planned.route, token, options_.fault};
+    Result<Observation> seen = carry_out(order, *driver_, spy_);
+    if (!seen) return fail(trial, seen.error(), token);
+    faults_in_a_row_ = 0;
+    keep_own_effects(token, *seen, trial);
+    REMIT_TRY_ASSIGN(Judgement judgement, judge(*planned.of, planned.route, *seen, world_.files));
+    trial.verdicts = judgement.verdicts;
+    for (Mismatch& each : judgement.mismatches) trial.mismatches.push_back(std::move(each));
+    trial.verdict = trial.mismatches.empty() ? Verdict::kPassed : Verdict::kFailed;
+    return {};
+  }
+
+  // A driver that failed is not trusted with the next trial. One that says so itself costs no
+  // deadline and may say so as often as it likes.
+  Status fail(TrialResult& trial, const Error& error, const std::string& token) {
+    trial.verdict = Verdict::kFault;
+    trial.fault = error.to_string();
+    if (error.code != ErrorCode::kFailedPrecondition) ++faults_in_a_row_;
+    driver_.reset();
+    tokens_.erase(token);
+    take_late_effects();
+    return {};
+  }
+
+  [[nodiscard]] std::optional<Mismatch> missing_prerequisite(const Planned& planned) const {
+    const Hello& hello = driver_->hello();
+    if (!contains(hello.routes, planned.route)) {
+      return Mismatch{"missing_route", "",
+                      fmt::format("the driver does not offer the route {}", planned.route)};
+    }
+    std::set<std::string> needs(planned.of->needs.begin(), planned.of->needs.end());
+    for (const Step& step : planned.of->steps) {
+      if (is_asked_of_driver(step.kind)) needs.emplace(step_name(step.kind));
+    }
+    for (const std::string& need : needs) {
+      if (contains(hello.offers, need)) continue;
+      return Mismatch{"missing_step", "", fmt::format("the driver does not offer {}", need)};
+    }
+    return std::nullopt;
+  }
+
+  // An effect that comes after its trial was over still belongs to it.
+  void keep_own_effects(const std::string& token, Observation& seen, TrialResult& trial) {
+    std::vector<Effect> own;
+    for (Effect& effect : seen.effects) {
+      if (effect.token == token) {
+        own.push_back(std::move(effect));
+      } else {
+        blame_late(effect, &trial);
+      }
+    }
+    seen.effects = std::move(own);
+  }
+
+  void take_late_effects() {
+    spy_.serve();
+    static_cast<void>(spy_.take_fault());
+    for (const Effect& effect : spy_.take_effects()) blame_late(effect, nullptr);
+  }
+
+  void blame_late(const Effect& effect, TrialResult* present) {
+    const auto found = tokens_.find(effect.token);
+    TrialResult* blamed = found == tokens_.end() ? present : &out_.trials[found->second];
+    if (blamed == nullptr) return;
+    blamed->mismatches.push_back(
+        {found == tokens_.end() ? "unknown_token" : "late_effect", "",
+         found == tokens_.end()
+             ? fmt::format("the tool {} was reached with a token of no trial", quoted(effect.tool))
+             : fmt::format("the tool {} was reached after its trial was over",
+                           quoted(effect.tool))});
+    if (blamed->verdict != Verdict::kFault) blamed->verdict = Verdict::kFailed;
+  }
+
+  // Without a control that passed, silence of the spy may mean that nobody wired it.
+  void doubt_what_no_control_shows() {
+    std::set<std::string> shown;
+    for (const TrialResult& trial : out_.trials) {
+      if (trial.verdict == Verdict::kPassed && out_.case_of(trial).is_control) {
+        shown.insert(trial.route);
+      }
+    }
+    for (TrialResult& trial : out_.trials) {
+      if (trial.verdict == Verdict::kPassed && !shown.contains(trial.route)) {
+        trial.verdict = Verdict::kUnproven;
+      }
+    }
+  }
+
+  void apply_known_failures() {
+    if (!options_.known) return;
+    out_.known_file = options_.known->file;
+    for (const KnownFailure& known : options_.known->entries) {
+      for (TrialResult& trial : out_.trials) {
+        if (trial.case_id != known.case_id || trial.route != known.route) continue;
+        if (trial.verdict == Verdict::kFailed) trial.verdict = Verdict::kKnown;
+        if (trial.verdict == Verdict::kPassed) out_.stale.push_back(known);
+      }
+    }
+  }
+
+  void tell_scope() {
+    const auto& routes = options_.routes.empty() ? subject_.routes : options_.routes;
+    std::vector<std::string_view> left;
+    for (const std::string_view route : kRoutes) {
+      if (!contains(routes, route)) left.push_back(route);
+    }
+    if (!left.empty()) {
+      out_.scope.push_back(fmt::format("routes not exercised: {}", fmt::join(left, ", ")));
+    }
+    if (!subject_.without.empty()) {
+      out_.scope.push_back(fmt::format("abilities that the subject does not claim: {}",
+                                       fmt::join(subject_.without, ", ")));
+    }
+    std::vector<std::string_view> cases;
+    for (const Case& one : pack_.cases) {
+      const bool is_run =
+          std::any_of(out_.trials.begin(), out_.trials.end(),
+                      [&](const auto& each) { return each.case_id == one.id && !each.is_added; });
+      if (!is_run) cases.push_back(one.id);
+    }
+    if (!cases.empty()) {
+      out_.scope.push_back(fmt::format("cases not exercised: {}", fmt::join(cases, ", ")));
+    }
+    out_.scope.emplace_back(
+        "what was exercised is what the cases say; each says what it does not prove");
+  }
+
+  void settle() {
+    if (out_.count(Verdict::kFailed) > 0 || !out_.stale.empty()) {
+      out_.exit_code = 1;
+    } else if (out_.trials.empty() || out_.count(Verdict::kFault) > 0 ||
+               out_.count(Verdict::kUnproven) > 0) {
+      out_.exit_code = 2;
+    } else {
+      out_.exit_code = 0;
+    }
+  }
+
+  const Pack& pack_;
+  const Subject& subject_;
+  const RunOptions& options_;
+  const RunWorld& world_;
+  Spy spy_;
+  std::unique_ptr<Driver> driver_;
+  std::size_t faults_in_a_row_ = 0;
+  std::map<std::string, std::size_t, std::less<>> tokens_;  // index of the trial
+  Run out_;
+};
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kFault:
+      return "harness fault";
+    case Verdict::kUnproven:
+      return "unproven";
+    case Verdict::kFailed:
+      return "failed";
+    case Verdict::kKnown:
+      return "known failure";
+    case Verdict::kPassed:
+      return "passed";
+  }
+  return "harness fault";
+}
+
+std::size_t Run::count(Verdict verdict) const {
+  return static_cast<std::size_t>(
+      std::count_if(trials.begin(), trials.end(),
+                    [&](const TrialResult& trial) { return trial.verdict == verdict; }));
+}
+
+const Case& Run::case_of(const TrialResult& trial) const {
+  return *std::find_if(cases.begin(), cases.end(),
+                       [&](const Case& each) { return each.id == trial.case_id; });
+}
+
+Result<Run> run_pack(const Pack& pack, const Subject& subject, const RunOptions& options,
+                     const RunWorld& world) {
+  REMIT_TRY_ASSIGN(Spy spy, Spy::open(world.scratch_directory, world.random));
+  return Runner(pack, subject, options, world, std::move(spy)).run();
+}
+
+}  // namespace remit::conformance

@@ -1,0 +1,112 @@
+// A run for people: a table of cases and routes, then what is wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "conformance/formats.h"
+
+namespace remit::conformance {
+namespace {
+
+std::string_view mark_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPassed:
+      return "ok";
+    case Verdict::kKnown:
+      return "known";
+    case Verdict::kFailed:
+      return "FAILED";
+    case Verdict::kUnproven:
+      return "unproven";
+    case Verdict::kFault:
+      return "fault";
+  }
+  return "fault";
+}
+
+constexpr int kColumn = 10;
+
+void write_table(const Run& run, std::string& out) {
+  std::map<std::string, std::map<std::string, std::string_view>> cells;
+  std::map<std::string, bool> routes;
+  std::size_t width = 4;
+  for (const TrialResult& trial : run.trials) {
+    cells[trial.case_id][trial.route] = mark_of(trial.verdict);
+    routes[trial.route] = true;
+    width = std::max(width, trial.case_id.size());
+  }
+  out += fmt::format("{:<{}}", "case", width + 2);
+  for (const std::string_view route : kRoutes) {
+    if (routes.contains(std::string(route))) out += fmt::format("{:<{}}", route, kColumn);
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  out += "\n";
+  for (const Case& one : run.cases) {
+    const auto found = cells.find(one.id);
+    if (found == cells.end()) continue;
+    std::string line = fmt::format("{:<{}}", one.id, width + 2);
+    for (const std::string_view route : kRoutes) {
+      if (!routes.contains(std::string(route))) continue;
+      const auto cell = found->second.find(std::string(route));
+      line += fmt::format("{:<{}}", cell == found->second.end() ? "" : cell->second, kColumn);
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out += line + "\n";
+  }
+}
+
+// The routes on which a case fails in one and the same way are told together.
+void write_failures(const Run& run, std::string& out) {
+  for (const Case& one : run.cases) {
+    std::vector<std::pair<std::string, std::string>> told;  // what, routes
+    for (const TrialResult& trial : run.trials) {
+      if (trial.case_id != one.id || trial.verdict == Verdict::kPassed) continue;
+      std::string what;
+      if (trial.verdict == Verdict::kFault) what = "    harness fault: " + trial.fault + "\n";
+      if (trial.verdict == Verdict::kUnproven) {
+        what = "    as expected, but the control of the route did not pass: nothing is shown\n";
+      }
+      for (const Mismatch& mismatch : trial.mismatches) {
+        what += fmt::format("    {}: {}\n", mismatch.what, mismatch.message);
+      }
+      const auto same = std::find_if(told.begin(), told.end(),
+                                     [&](const auto& each) { return each.first == what; });
+      if (same == told.end()) {
+        told.emplace_back(what, trial.route);
+      } else {
+        same->second += ", " + trial.route;
+      }
+    }
+    if (told.empty()) continue;
+    out += fmt::format("\n{}: {}\n  proves {}\n", one.id, one.title, one.proves);
+    for (const auto& [what, routes] : told) out += fmt::format("  on {}:\n{}", routes, what);
+  }
+}
+
+}  // namespace
+
+std::string run_text(const Run& run) {
+  std::string out = fmt::format("{}{}: pack v{}, {}\n\n", run.subject,
+                                run.subject_version.empty() ? "" : " " + run.subject_version,
+                                run.pack_version, run.pack_digest);
+  write_table(run, out);
+  write_failures(run, out);
+  if (!run.stale.empty()) out += "\n";
+  for (const KnownFailure& known : run.stale) {
+    out += fmt::format("{}:{}: {} on {} passes: take it off the list\n", quoted(run.known_file),
+                       known.line, known.case_id, known.route);
+  }
+  out += "\n";
+  for (const std::string& sentence : run.scope) out += fmt::format("scope: {}\n", sentence);
+  out += fmt::format("{} trials: {} passed, {} failed, {} known, {} unproven, {} harness faults\n",
+                     run.trials.size(), run.count(Verdict::kPassed), run.count(Verdict::kFailed),
+                     run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
+                     run.count(Verdict::kFault));
+  const std::string_view words[] = {"conforms", "does not conform", "undetermined"};
+  out += fmt::format("{}\n", words[static_cast<std::size_t>(run.exit_code)]);
+  return out;
+}
+
+}  // namespace remit::conformance
