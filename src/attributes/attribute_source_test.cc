@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "attributes/fixture_attribute_source.h"
+#include "attributes/http_attribute_source.h"
 #include "attributes/path_attribute_source.h"
 #include "attributes/sqlite_attribute_source.h"
 #include "base/limits.h"
+#include "http/server.h"
+#include "json/value.h"
 #include "tests/support/test_folder.h"
 
 namespace remit::attributes {
@@ -67,6 +70,58 @@ std::unique_ptr<AttributeSource> make_path(const testing::TestFolder& folder, co
                                           clock);
   EXPECT_TRUE(source);
   return std::move(source).value();
+}
+
+/// The service of an organisation that keeps its accounts elsewhere.
+class Registry final : public http::Handler {
+ public:
+  http::Response handle(const http::Request& request, std::stop_token) override {
+    const Result<json::Value> question = json::parse(request.body);
+    const std::string* type = question ? question->find("type")->if_string() : nullptr;
+    const std::string* reference = question ? question->find("reference")->if_string() : nullptr;
+    json::Array found;
+    if (type != nullptr && reference != nullptr && *type == "Invoice") {
+      if (*reference == "march") found.emplace_back(row("i-3", "tenant-a"));
+      if (*reference == "april") found.emplace_back(row("i-4", "tenant-b"));
+    }
+    return {.status = 200,
+            .headers = {{"Content-Type", "application/json"}},
+            .body = json::write(json::Object{{"resources", std::move(found)}})};
+  }
+
+ private:
+  static json::Object row(const char* id, const char* tenant) {
+    return {{"id", id},
+            {"tenant", tenant},
+            {"revision", "r1"},
+            {"attributes", json::Object{{"size", 3}, {"frozen", false}}}};
+  }
+};
+
+/// A source together with the service that it asks.
+class SourceOfRegistry final : public AttributeSource {
+ public:
+  explicit SourceOfRegistry(const Clock& clock)
+      : server_(http::Server::start({}, registry_, clock).value()),
+        source_(HttpAttributeSource::open(
+                    {.type = "Invoice",
+                     .url = "http://127.0.0.1:" + std::to_string(server_->port()) + "/resolve",
+                     .timeout = 10s,
+                     .source = "store"},
+                    clock)
+                    .value()) {}
+  [[nodiscard]] Result<access::Resource> resolve(const ResourceQuery& query) const override {
+    return source_->resolve(query);
+  }
+
+ private:
+  Registry registry_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<HttpAttributeSource> source_;
+};
+
+std::unique_ptr<AttributeSource> make_http(const testing::TestFolder&, const Clock& clock) {
+  return std::make_unique<SourceOfRegistry>(clock);
 }
 
 class AttributeSourceContract : public ::testing::TestWithParam<Implementation> {
@@ -160,7 +215,8 @@ TEST_P(AttributeSourceContract, AnswersManyThreads) {
 INSTANTIATE_TEST_SUITE_P(Each, AttributeSourceContract,
                          ::testing::Values(Implementation{"Fixture", false, make_fixture},
                                            Implementation{"Sqlite", true, make_sqlite},
-                                           Implementation{"Path", true, make_path}),
+                                           Implementation{"Path", true, make_path},
+                                           Implementation{"Http", true, make_http}),
                          [](const ::testing::TestParamInfo<Implementation>& each) {
                            return std::string(each.param.name);
                          });
