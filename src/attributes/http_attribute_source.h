@@ -20,7 +20,7 @@ struct HttpSourceOptions {
 };
 
 /// Asks a service with `{"type":…,"reference":…}` and takes `{"resources":[…]}`, status 200 and
-/// type application/json, for its answer (REQ-BD-046): one resource, or an empty list where there
+/// type application/json, for its answer (REQ-BD-047): one resource, or an empty list where there
 /// is none. A resource has `id`, `tenant` (null for none), `revision` and, where it has some,
 /// `attributes`: true or false is a Bool, an integer a Long, a text a String, a list of texts a
 /// Set<String>, null no attribute. The service must not filter by tenant, or a foreign resource

@@ -73,7 +73,7 @@ class HttpAttributeSourceTest : public ::testing::Test {
 
 const char* const kGood = R"({"resources":[{"id":"a-1","tenant":"tenant-a","revision":"7"}]})";
 
-// REQ-BD-046.
+// REQ-BD-047.
 TEST_F(HttpAttributeSourceTest, AsksByTheBodyAndMapsTheAnswer) {
   std::string question;
   {

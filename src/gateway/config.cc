@@ -17,6 +17,7 @@ constexpr std::size_t kMaxUpstreamNameBytes = 32;
 constexpr std::int64_t kMaxCallsPerSecond = 1'000'000;
 constexpr std::int64_t kMaxCallTimeoutMs = 24 * 3600 * 1000;
 constexpr std::int64_t kLeastBodyBytes = 1024;
+constexpr std::int64_t kMaxResolveMs = 60'000;
 
 // What is wrong with a file that must be there and be ours alone; nothing if it is right.
 std::optional<Error> check_file(FileSystem& files, const std::string& path) {
@@ -89,6 +90,7 @@ class ConfigReader {
   void read_identity(const yaml::Node& node);
   void read_principal(const yaml::Node& node);
   void read_attributes(const yaml::Node& node);
+  HttpAttributes read_service(const yaml::Node& node);
   void read_upstream(const yaml::Node& node);
   void read_command(const yaml::Node& node, UpstreamSettings& out);
   void read_evidence(const yaml::Node& node);
@@ -158,6 +160,17 @@ void ConfigReader::read_identity(const yaml::Node& node) {
   reader.finish();
 }
 
+HttpAttributes ConfigReader::read_service(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "http", problems_);
+  HttpAttributes out;
+  out.url = reader.required_string("url");
+  out.timeout = std::chrono::milliseconds{
+      reader.optional_integer("timeout_ms", 1, kMaxResolveMs).value_or(out.timeout.count())};
+  if (reader.optional_node("trust") != nullptr) out.trust = path_of(reader, "trust", check_file);
+  reader.finish();
+  return out;
+}
+
 void ConfigReader::read_attributes(const yaml::Node& node) {
   yaml::ObjectReader reader(node, "an attribute source", problems_);
   AttributeSettings out;
@@ -165,7 +178,7 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
   out.type = reader.required_string("type");
   // What events call the store; a deployment with several of a kind tells them apart by it.
   out.source = reader.optional_string("source").value_or(out.type);
-  refuse_later(reader, {"http", "postgres"});
+  refuse_later(reader, {"postgres"});
   int stores = 0;
   if (const yaml::Node* sqlite = reader.optional_node("sqlite")) {
     ++stores;
@@ -181,6 +194,10 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
     out.store = PathAttributes{root, store.required_string("tenant")};
     store.finish();
   }
+  if (const yaml::Node* service = reader.optional_node("http")) {
+    ++stores;
+    out.store = read_service(*service);
+  }
   if (const yaml::Node* fixture = reader.optional_node("fixture")) {
     ++stores;
     yaml::ObjectReader store(*fixture, "fixture", problems_);
@@ -188,7 +205,7 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
     store.finish();
   }
   if (reader.finish() && stores != 1) {
-    problems_.add(node, "an attribute source has one of sqlite, path and fixture");
+    problems_.add(node, "an attribute source has one of sqlite, path, http and fixture");
   }
   for (const AttributeSettings& other : config_.attributes) {
     if (other.type == out.type)

@@ -29,6 +29,13 @@ struct PathAttributes {
   std::string tenant;
 };
 
+/// `http: {url, timeout_ms, trust}`: a service that is asked for each reference.
+struct HttpAttributes {
+  std::string url;
+  std::chrono::milliseconds timeout{kResolveDeadline};
+  std::string trust = {};  ///< file of certificates in place of the system's; empty: none
+};
+
 /// `fixture: {file}`: resources written down in a file.
 struct FixtureAttributes {
   std::string file;
@@ -39,7 +46,7 @@ struct AttributeSettings {
   std::string where;  ///< FILE:LINE:COLUMN
   std::string type;
   std::string source;  ///< `resolution_source` in events; the type where the file says nothing
-  std::variant<FixtureAttributes, SqliteAttributes, PathAttributes> store;
+  std::variant<FixtureAttributes, SqliteAttributes, PathAttributes, HttpAttributes> store;
 };
 
 /// One MCP server that we start. It gets `environment` and, of our own, the harmless variables of

@@ -110,8 +110,15 @@ TEST_F(ConfigTest, SaysWhatIsWrongAndWhere) {
       {"root: data", "root: gone", "remit.yaml:7:31: gone: "},
       {"notes.yaml", "gone.yaml", "remit.yaml:8:34: gone.yaml: "},
       {"digest.key", "gone.key", "remit.yaml:11:48: gone.key: "},
-      {"sqlite: {path: desk.db, query: \"select 1\"}", "http: {url: \"http://127.0.0.1\"}",
-       "remit.yaml:6:27: http is not supported by this version"},
+      {"sqlite: {path: desk.db, query: \"select 1\"}", "http: {timeout_ms: 100}",
+       "remit.yaml:6:27: "},
+      {"sqlite: {path: desk.db, query: \"select 1\"}", "http: {url: \"http://h\", timeout_ms: 0}",
+       "remit.yaml:6:57: "},
+      {"sqlite: {path: desk.db, query: \"select 1\"}", "http: {url: \"http://h\", trust: gone.pem}",
+       "remit.yaml:6:52: gone.pem: "},
+      {"sqlite: {path: desk.db, query: \"select 1\"}",
+       "http: {url: \"http://h\"}, postgres: {query: \"select 1\"}",
+       "remit.yaml:6:56: postgres is not supported by this version"},
       {"stdio: {command: [./server, \"-y\"], environment: {MODE: \"1\"}, inherit: [TOKEN]}",
        "http: {url: \"http://127.0.0.1\"}",
        "remit.yaml:10:24: http is not supported by this version"},
@@ -138,6 +145,22 @@ TEST_F(ConfigTest, SaysWhatIsWrongAndWhere) {
                                                        << test.said << "\nbut says\n"
                                                        << said;
   }
+}
+
+TEST_F(ConfigTest, ReadsServicesThatKnowResources) {
+  const auto store = [&](const std::string& http) {
+    const ConfigOutcome outcome = read(with("sqlite: {path: desk.db, query: \"select 1\"}", http));
+    EXPECT_TRUE(outcome.config) << http;
+    return std::get<HttpAttributes>(outcome.config->attributes[0].store);
+  };
+  const HttpAttributes plain = store("http: {url: \"http://127.0.0.1:9000/resolve\"}");
+  EXPECT_EQ(plain.url, "http://127.0.0.1:9000/resolve");
+  EXPECT_EQ(plain.timeout, kResolveDeadline);
+  EXPECT_EQ(plain.trust, "");
+  const HttpAttributes full =
+      store("http: {url: \"https://h/\", timeout_ms: 200, trust: notes.yaml}");
+  EXPECT_EQ(full.timeout.count(), 200);
+  EXPECT_EQ(full.trust, folder_.path("notes.yaml"));
 }
 
 TEST_F(ConfigTest, FindsSeveralMistakesAtOnce) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attributes/fixture_attribute_source.h"
+#include "attributes/http_attribute_source.h"
 #include "attributes/path_attribute_source.h"
 #include "attributes/sqlite_attribute_source.h"
 #include "cedar/cedar_decision_point.h"
@@ -31,6 +32,20 @@ SourceOutcome outcome_of(Result<std::unique_ptr<Source>> opened, const std::stri
   return {nullptr, {Error{error.code, error.to_string(), where}}};
 }
 
+SourceOutcome open_service(const HttpAttributes& service, const AttributeSettings& settings,
+                           FileSystem& files, const Clock& clock) {
+  attributes::HttpSourceOptions options{.type = settings.type,
+                                        .url = service.url,
+                                        .timeout = service.timeout,
+                                        .source = settings.source};
+  if (!service.trust.empty()) {
+    Result<std::string> trust = files.read(service.trust, kMaxConfigBytes);
+    if (!trust) return {nullptr, {std::move(trust).error()}};
+    options.trust_pem = *std::move(trust);
+  }
+  return outcome_of(attributes::HttpAttributeSource::open(options, clock), settings.where);
+}
+
 SourceOutcome open_source(const AttributeSettings& settings, FileSystem& files,
                           const Clock& clock) {
   if (const auto* fixture = std::get_if<FixtureAttributes>(&settings.store)) {
@@ -46,6 +61,9 @@ SourceOutcome open_source(const AttributeSettings& settings, FileSystem& files,
     return outcome_of(attributes::SqliteAttributeSource::open(
                           options, clock, clock.monotonic_now() + kOpenDeadline),
                       settings.where);
+  }
+  if (const auto* service = std::get_if<HttpAttributes>(&settings.store)) {
+    return open_service(*service, settings, files, clock);
   }
   const auto& path = std::get<PathAttributes>(settings.store);
   const attributes::PathSourceOptions options{
