@@ -18,11 +18,7 @@ namespace remit::identity {
 /// deny. Immutable, thread-safe.
 class PinnedAuthenticator final : public Authenticator {
  public:
-  /// Scopes are sorted and repeats dropped. A revision of the principal's own stays. Else it is the
-  /// SHA-256 of tenant, class and scopes in canonical form, and of the digest by `key` of whom the
-  /// agent acts for, where it acts for somebody. It leaves out who the subject is and has no other
-  /// trace of that person, because it goes into evidence as it is and short names could be guessed
-  /// from it.
+  /// The principal is told as `with_revision` makes it.
   PinnedAuthenticator(std::optional<access::Principal> principal, const DigestKey& key);
 
   [[nodiscard]] Identity authenticate(const access::Credential& credential,

@@ -151,31 +151,38 @@ Turn Worker::work_once(std::stop_token stop) {
   }
   if (was_unavailable) say("work is taken up again");
   if (!*claimed) return Turn::kIdle;
-  Row row = **std::move(claimed);
+  const Row row = **std::move(claimed);
   hold(row);
   process(row, stop);
   let_go(row);
   return Turn::kWorked;
 }
 
-void Worker::process(Row row, const std::stop_token& stop) {
+// Why a row is refused before it is a call.
+std::optional<ReasonCode> Worker::refusal_of(const Row& row) const {
+  if (!row.principal.empty() && !parts_.queue.is_sealed(row)) {
+    say("row " + quoted(row.id) + " is not as it was enqueued, or not enqueued by us");
+    return ReasonCode::kInvalidRequest;
+  }
+  if (parts_.is_offered && !parts_.is_offered(row.tool)) return ReasonCode::kUnknownTool;
+  return std::nullopt;
+}
+
+void Worker::process(const Row& row, const std::stop_token& stop) {
   if (stop.stop_requested()) {
     return write(row, [&] { return parts_.queue.release(row); });
   }
   const access::Credential credential =
       row.principal.empty() ? access::Credential() : access::Credential::reference(row.principal);
-  if (!row.principal.empty() && !parts_.queue.is_sealed(row)) {
-    say("row " + quoted(row.id) + " is not as it was enqueued, or not enqueued by us");
-    const Denial denial = parts_.point.refuse({.reason = ReasonCode::kInvalidRequest,
+  if (const auto reason = refusal_of(row)) {
+    const Denial denial = parts_.point.refuse({.reason = *reason,
                                                .route = std::string(route_of(row)),
                                                .tool = row.tool,
                                                .credential = credential,
+                                               .run_id = row.run_id,
+                                               .case_id = row.case_id,
                                                .deferral = deferral_of(row)});
-    return write(row, [&] {
-      return parts_.queue.finish(row, {.state = State::kDenied,
-                                       .reason = std::string(access::reason_name(denial.reason)),
-                                       .invocation = denial.invocation_id});
-    });
+    return write(row, [&] { return end_denied(row, denial); });
   }
   const access::ProposedCall call{.route = std::string(route_of(row)),
                                   .credential = credential,

@@ -31,6 +31,9 @@ struct WorkerParts {
   Random& random;
   /// Asked before a row is claimed: an error is a reason to claim none now. May be empty.
   std::function<Status()> is_ready = {};
+  /// Whether there is a `tool` of that name to be called; false: `unknown_tool`, and the row is
+  /// denied. Empty: the catalogue alone says so.
+  std::function<bool(std::string_view tool)> is_offered = {};
   /// Whether a call of `tool` whose end nobody knows may be asked for again: the ledger knows its
   /// key, or it is declared idempotent (REQ-QU-018). Empty: none may.
   std::function<bool(std::string_view tool)> may_ask_again = {};
@@ -80,7 +83,8 @@ class Worker {
 
  private:
   class Attempt;
-  void process(Row row, const std::stop_token& stop);
+  void process(const Row& row, const std::stop_token& stop);
+  std::optional<access::ReasonCode> refusal_of(const Row& row) const;
   Status end_denied(const Row& row, const enforcement::Denial& denial);
   Status end_repeated(const Row& row, const enforcement::Denial& denial);
   Status end_run(const Row& row, const Attempt& attempt, const enforcement::HandlerResult& result);
