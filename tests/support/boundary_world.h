@@ -204,6 +204,7 @@ inline std::shared_ptr<const policy::Bundle> load_test_bundle(const std::string&
                            "  - {name: queued, transport: queue}\n"
                            "  - {name: scheduled, transport: queue}\n"
                            "  - {name: retry, transport: queue}\n"
+                           "  - {name: legacy, transport: http}\n"
                            "  - {name: trial, transport: library, mode: shadow}\n");
   write("catalogue.yaml", R"(catalogue: remit.catalogue/1
 tools:
