@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/grade_request.h"
+#include "grading/counted.h"
 #include "grading/sightings.h"
 
 namespace remit::cli {
@@ -21,6 +22,17 @@ std::string listed(const KnownFinding& entry) {
 bool shows_what_is_gone(const grading::Grade& grade) {
   const grading::Value record = grade.baseline->verdicts[grading::Verdict::kCompleteness];
   return grade.population.invocations > 0 && record == grading::Value::kPassed;
+}
+
+// Entries that stay though nothing was found of them, since this run could not show it.
+std::string unshown(const grading::BaselineUse& use, const std::vector<std::uint64_t>& counts) {
+  std::string out;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const KnownFinding& entry = use.entries[i];
+    if (entry.matched > 0 || counts[i] == 0) continue;
+    out += listed(entry) + ": stays, since this run could not have shown it\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -47,15 +59,18 @@ int run_baseline_check(const Arguments& arguments, World& world) {
       findings += entry.count;
     }
   }
-  std::string out = fmt::format("{}: {} entries cover at most {} findings\n", quoted(file),
-                                parsed.baseline->known.size(), findings);
+  std::string out =
+      fmt::format("{}: {} at most {}\n", quoted(file),
+                  grading::counted(parsed.baseline->known.size(), "entry covers", "entries cover"),
+                  grading::counted(findings, "finding", "findings"));
   if (!expired.empty()) out += "these count no more:\n" + expired;
   return print(world, out, expired.empty() ? kExitOk : kExitFailed);
 }
 
 int run_baseline_shrink(const Arguments& arguments, World& world) {
-  const GradeRequestParse parsed = read_grade_request(arguments, world);
+  GradeRequestParse parsed = read_grade_request(arguments, world);
   if (!parsed.request) return refuse(world, parsed.errors);
+  parsed.request->criteria.list_all = true;  // calls without a finding show what is gone
   const std::string& file = parsed.request->criteria.known->baseline.file;
   const redaction::Redaction* const redaction = parsed.request->criteria.redaction.get();
   const auto openly = [&](const Error& error) {
@@ -75,13 +90,15 @@ int run_baseline_shrink(const Arguments& arguments, World& world) {
   }
   const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
   if (!text) return refuse(world, {openly(text.error())});
-  const std::vector<std::uint64_t> counts = grading::needed_counts(*grade->baseline);
+  const std::vector<std::uint64_t> counts =
+      grading::needed_counts(*grade, parsed.request->criteria);
   const Result<std::string> smaller = grading::shrink(*text, file, counts);
   if (!smaller) return refuse(world, {openly(smaller.error())});
-  if (*smaller == *text) return print(world, "nothing to remove\n", kExitOk);
+  const std::string kept = unshown(*grade->baseline, counts);
+  if (*smaller == *text) return print(world, "nothing to remove\n" + kept, kExitOk);
   if (const Status written = world.files.replace(file, *smaller); !written) {
     complain(world, openly(written.error()));
-    return kExitInternal;
+    return kExitCannotWrite;
   }
   std::string out;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -92,7 +109,8 @@ int run_baseline_shrink(const Arguments& arguments, World& world) {
       out += fmt::format("{}: {} instead of {}\n", listed(entry), counts[i], entry.count);
     }
   }
-  return print(world, fmt::format("{} is smaller now\n{}", quoted(grade->baseline->file), out),
+  return print(world,
+               fmt::format("{} is smaller now\n{}{}", quoted(grade->baseline->file), out, kept),
                kExitOk);
 }
 
@@ -106,6 +124,11 @@ int run_baseline_suggest(const Arguments& arguments, World& world) {
     return exit_code_of_failure(grade.error());
   }
   const std::string entries = grading::suggest_baseline(*grade);
+  if (entries.empty() && grade->population.invocations == 0) {
+    complain(world, Error{ErrorCode::kFailedPrecondition,
+                          "no invocation was read, so that nothing can be said of what is known"});
+    return kExitUndetermined;
+  }
   return print(world, entries.empty() ? "# No finding fails a verdict.\n" : entries, kExitOk);
 }
 

@@ -23,7 +23,7 @@ int write_new(World& world, const std::string& path, const std::string& text, in
   const Status written = world.files.replace(path, text);
   if (written) return exit_code;
   complain(world, written.error());
-  return kExitInternal;
+  return kExitCannotWrite;
 }
 
 }  // namespace

@@ -50,13 +50,14 @@ struct Command {
   int (*run)(const Arguments& arguments, World& world) = nullptr;
 };
 
-/// Exit codes (spec/grades.md): 0, 1 and 2 are the grade's.
+/// Exit codes (docs/exit-codes.md, REQ-GR-083): 0, 1 and 2 are the grade's.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUndetermined = 2;
 inline constexpr int kExitUsage = 64;
 inline constexpr int kExitBadInput = 65;
 inline constexpr int kExitInternal = 70;
+inline constexpr int kExitCannotWrite = 73;
 
 /// All commands, in the order in which `remit --help` lists them.
 const std::vector<Command>& all_commands();

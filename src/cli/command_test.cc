@@ -82,6 +82,7 @@ TEST(CommandLine, AsksForHelpAndVersionAnywhereBeforeDashes) {
   EXPECT_FALSE(parse_command_line({"help", "nonsense"}));
   EXPECT_STREQ(parse_command_line({"help", "grade"})->command->path.data(), "grade");
   EXPECT_EQ(parse_command_line({"--version"})->kind, ParsedLine::Kind::kVersion);
+  EXPECT_EQ(parse_command_line({"-V"})->kind, ParsedLine::Kind::kVersion);
   EXPECT_EQ(parse_command_line({"init", "--", "x", "--help"})->kind, ParsedLine::Kind::kRun);
 }
 
@@ -100,8 +101,8 @@ TEST(CommandLine, RefusesWithWhatToDo) {
        "it is one of text, json, junit, sarif, html, github, github-summary"},
       {{"grade", "x", "--manifest", "a", "--manifest", "b"}, "given 2 times"},
       {{"stdio"}, "needs --config FILE"},
-      {{"version", "x"}, "takes at most 0 argument(s)"},
-      {{"policy", "check", "a", "b"}, "takes at most 1 argument(s)"},
+      {{"version", "x"}, "takes no argument, and 1 was given"},
+      {{"policy", "check", "a", "b"}, "takes at most 1 argument, and 2 were given"},
       {{"version", "--", "x"}, "takes nothing behind --"},
       {{"grade", "x", "--manifest"}, "--manifest needs a value: FILE"},
       {{"grade", "--manifest", "--all", "x"}, "--manifest needs a value: FILE"},

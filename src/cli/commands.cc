@@ -163,8 +163,9 @@ Command baseline_shrink_command() {
           .summary = "Take out of a baseline what a run no longer shows",
           .description =
               "Grades the inputs and writes the baseline anew with fewer entries and lower counts: "
-              "without those that expired, and without what was not found. It never adds anything. "
-              "A run whose record is empty or not whole changes nothing.",
+              "without those that expired, and without what was not found though the run could "
+              "have shown it. It never adds anything. A run whose record is empty or not whole "
+              "changes nothing.",
           .flags = flags_of_grade({baseline}),
           .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
           .examples = {{"remit baseline shrink --baseline known.yaml evidence",
@@ -338,17 +339,18 @@ Command explain_command() {
 
 Command explain_code_command() {
   return {.path = "explain-code",
-          .summary = "Tell what a finding code means, who owns it and what to do",
+          .summary = "Tell what a finding code or a reason means, who owns it and what to do",
           .description =
               "Prints when a finding of this code is made, what it makes of which verdict, its "
-              "owner, the usual cause, and what to do about it. Without a code it lists all of "
-              "them.",
+              "owner, the usual cause, and what to do about it; or of a reason, who gives it and "
+              "when. Without a word it lists all of them.",
           .flags = {{.name = "--format",
                      .value_name = "FORMAT",
                      .help = "what to print",
                      .choices = {"text", "json"}}},
           .positionals = {{.name = "CODE",
-                           .help = "a finding's code, such as start_after_deny",
+                           .help = "a finding's code, such as start_after_deny, or the reason of a "
+                                   "decision, such as tenant_mismatch",
                            .required = false}},
           .examples = {{"remit explain-code start_after_deny", "after a grade that failed"}},
           .run = run_explain_code};

@@ -66,17 +66,16 @@ std::optional<Contract> find_contract(World& world, const std::string& word,
 
 int run_contract_check(const Arguments& arguments, World& world) {
   std::vector<Error> errors;
-  const std::optional<Contract> contract =
-      find_contract(world, arguments.positionals().front(), errors);
+  const std::string& word = arguments.positionals().front();
+  const std::optional<Contract> contract = find_contract(world, word, errors);
   if (contract) {
-    errors =
-        grading::load_redaction(world.files, contract->redaction.canaries,
-                                contract->redaction.forbid_fields, arguments.positionals().front())
-            .errors;
+    errors = grading::load_redaction(world.files, contract->redaction.canaries,
+                                     contract->redaction.forbid_fields, word)
+                 .errors;
   }
   if (!errors.empty()) {
     for (const Error& error : errors) complain(world, error);
-    return kExitUsage;
+    return world.files.info(word) ? kExitFailed : kExitBadInput;
   }
   const bool wants_json = arguments.value("--format", "text") == "json";
   return print(world, wants_json ? as_json(*contract) : as_text(*contract), kExitOk);

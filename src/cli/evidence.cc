@@ -4,21 +4,27 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "evidence/verify.h"
+#include "grading/counted.h"
 
 namespace remit::cli {
 namespace {
 
+using grading::counted;
+
 std::string writer_line(const evidence::WriterState& writer) {
-  std::string out =
-      fmt::format("{}: {} event(s) in {} segment(s), {}", writer.directory, writer.events,
-                  writer.segments, writer.closed ? "closed" : "not closed");
+  std::string out = fmt::format(
+      "{}: {} in {}, {}", writer.directory, counted(writer.events, "event", "events"),
+      counted(writer.segments, "segment", "segments"), writer.closed ? "closed" : "not closed");
   if (writer.remade_roots > 0) {
-    out += fmt::format(", {} root(s) remade after a crash", writer.remade_roots);
+    out += fmt::format(", {} remade after a crash", counted(writer.remade_roots, "root", "roots"));
   }
   if (writer.unrooted_lines > 0) {
-    out += fmt::format(", {} event(s) behind the last root", writer.unrooted_lines);
+    out +=
+        fmt::format(", {} behind the last root", counted(writer.unrooted_lines, "event", "events"));
   }
-  if (writer.torn_bytes > 0) out += fmt::format(", {} torn byte(s) at the end", writer.torn_bytes);
+  if (writer.torn_bytes > 0) {
+    out += fmt::format(", {} at the end", counted(writer.torn_bytes, "torn byte", "torn bytes"));
+  }
   return out + "\n";
 }
 
@@ -30,8 +36,9 @@ std::string report_text(const evidence::VerifyReport& report) {
     events += writer.events;
   }
   if (report.damage) return out + fmt::format("altered: {}\n", report.damage->to_string());
-  return out + fmt::format("intact: {} event(s) of {} writer(s)\nhead {}\n", events,
-                           report.writers.size(), report.head.to_string());
+  return out + fmt::format("intact: {} of {}\nhead {}\n", counted(events, "event", "events"),
+                           counted(report.writers.size(), "writer", "writers"),
+                           report.head.to_string());
 }
 
 bool selected(const event::Event& event, const Arguments& arguments) {
@@ -102,7 +109,7 @@ int run_evidence_show(const Arguments& arguments, World& world) {
       });
   if (shown) return whole ? kExitOk : kExitBadInput;
   complain(world, shown.error());
-  return is_printed ? kExitBadInput : kExitInternal;
+  return is_printed ? kExitBadInput : kExitCannotWrite;
 }
 
 }  // namespace remit::cli

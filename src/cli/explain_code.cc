@@ -1,5 +1,6 @@
-// remit explain-code: what a finding code means, who owns it, and what to do.
+// remit explain-code: what a finding code or a reason means, who owns it, and what to do.
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,14 @@ std::string told(const CodeInfo& info) {
   return out;
 }
 
+std::string reason_table() {
+  std::string out = "reasons of decisions\n";
+  for (const grading::ReasonGuide& one : grading::reason_guides()) {
+    out += fmt::format("  {:<26}{:<18}{}\n", one.name, one.speaker, one.when);
+  }
+  return out;
+}
+
 std::string table() {
   std::string out;
   const grading::Verdict* last = nullptr;
@@ -50,7 +59,8 @@ std::string table() {
     out += fmt::format("  {:<26}{:<18}{}{}\n", info.name, grading::owner_name(info.owner),
                        info.meaning, info.soft ? " (undetermined)" : "");
   }
-  return out + "\nremit explain-code CODE tells the usual cause and what to do.\n";
+  return out + "\n" + reason_table() +
+         "\nremit explain-code CODE tells the usual cause and what to do.\n";
 }
 
 void write_json(const CodeInfo& info, std::string& out) {
@@ -71,11 +81,38 @@ void write_json(const CodeInfo& info, std::string& out) {
   out += '}';
 }
 
+const grading::ReasonGuide* find_reason(std::string_view word) {
+  const std::span<const grading::ReasonGuide> all = grading::reason_guides();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const grading::ReasonGuide& one) { return one.name == word; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+int tell_reason(const grading::ReasonGuide& one, bool wants_json, World& world) {
+  if (!wants_json) {
+    return print(world,
+                 fmt::format("{}\n\n  the reason of a decision, no finding\n  given by     {}\n"
+                             "  given when   {}\n",
+                             one.name, one.speaker, sentence(one.when)),
+                 kExitOk);
+  }
+  std::string out = "{\"reason\":";
+  const auto value = [&](std::string_view text) { json::write_string(text, out); };
+  value(one.name);
+  out += ",\"given_by\":";
+  value(one.speaker);
+  out += ",\"when\":";
+  value(one.when);
+  return print(world, out + "}\n", kExitOk);
+}
+
 int refuse_code(const std::string& word, World& world) {
   std::vector<std::string_view> names;
   for (const CodeInfo& info : grading::code_table()) names.push_back(info.name);
+  for (const grading::ReasonGuide& one : grading::reason_guides()) names.push_back(one.name);
   complain(world, Error{ErrorCode::kInvalidInput,
-                        fmt::format("no finding has the code {}{}; remit explain-code lists all",
+                        fmt::format("{} is no code of a finding and no reason of a decision{}; "
+                                    "remit explain-code lists all",
                                     quoted(word), suggestion(word, names))});
   return kExitUsage;
 }
@@ -95,7 +132,10 @@ int run_explain_code(const Arguments& arguments, World& world) {
   }
   const std::string& word = arguments.positionals().front();
   const std::optional<grading::Code> code = grading::parse_code(word);
-  if (!code) return refuse_code(word, world);
+  if (!code) {
+    const grading::ReasonGuide* const reason = find_reason(word);
+    return reason == nullptr ? refuse_code(word, world) : tell_reason(*reason, wants_json, world);
+  }
   const CodeInfo& info = grading::code_info(*code);
   if (!wants_json) return print(world, told(info), kExitOk);
   std::string out;

@@ -124,6 +124,10 @@ int run_grade(const Arguments& arguments, World& world) {
   if (auto error = misplaced_report(arguments, world, *parsed.request, *reports)) {
     return refuse(world, {grading::without_canaries(*std::move(error), redaction)});
   }
+  if (const Status writable = can_write(arguments, world, *reports); !writable) {
+    complain(world, grading::without_canaries(writable.error(), redaction));
+    return kExitCannotWrite;
+  }
   const bool is_watch = arguments.has("--watch");
   if (is_watch) {
     if (const std::optional<Error> error = unwatchable(arguments)) return refuse(world, {*error});
@@ -137,7 +141,7 @@ int run_grade(const Arguments& arguments, World& world) {
   const Status written = write_files(arguments, world, *reports, *grade);
   if (!written) {
     complain(world, grading::without_canaries(written.error(), redaction));
-    return kExitInternal;
+    return kExitCannotWrite;
   }
   if (is_watch && arguments.value("--format") == "json") {
     return print(world, watch_json_end(report::report_text("json", *grade)), grade->exit_code);
@@ -149,7 +153,7 @@ int run_grade(const Arguments& arguments, World& world) {
   const Status printed = report::write_report(*format, *grade, style, sink);
   if (printed) return grade->exit_code;
   complain(world, printed.error());
-  return kExitInternal;
+  return kExitCannotWrite;
 }
 
 }  // namespace remit::cli

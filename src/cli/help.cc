@@ -101,11 +101,11 @@ constexpr std::string_view kSummary =
     "does, and grades the record.";
 
 constexpr std::string_view kExitCodes =
-    "0 done, or the gate passed; 1 the gate failed, or the check found something; 2 undetermined "
-    "or not "
-    "exercised; 64 the command line, a contract or a manifest is wrong; 65 an input cannot be "
-    "read; 70 an "
-    "internal error, or the output could not be written";
+    "0 done, or the gate passed; 1 the gate failed, or what was checked is not sound; 2 "
+    "undetermined or not exercised; 64 the command line is wrong, or a contract, manifest, "
+    "baseline "
+    "or list that it names is refused; 65 an input cannot be opened or read; 70 a defect of remit; "
+    "73 a report, a file or the output cannot be written";
 
 std::string overview(std::string_view group) {
   std::string out = wrapped(kSummary, 0);
@@ -117,8 +117,8 @@ std::string overview(std::string_view group) {
     if (!group.empty() && !command.path.starts_with(std::string(group) + " ")) continue;
     out += fmt::format("  {:<{}}  {}\n", command.path, width, command.summary);
   }
-  out += "\nOptions:\n  --help     print this and exit; `remit COMMAND --help` says more\n";
-  out += "  --version  print the version and exit\n\nExit codes:\n" + wrapped(kExitCodes, 2);
+  out += "\nOptions:\n  -h, --help     print this and exit; `remit COMMAND --help` says more\n";
+  out += "  -V, --version  print the version and exit\n\nExit codes:\n" + wrapped(kExitCodes, 2);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "gateway/tool_listing.h"
+#include "grading/counted.h"
 #include "json/value.h"
 #include "policy/starter.h"
 
@@ -147,14 +148,15 @@ int run_init(const Arguments& arguments, World& world) {
   for (const std::string& warning : starter->warnings) {
     complain(world, Error{ErrorCode::kInvalidInput, "warning: " + warning});
   }
-  return print(world,
-               fmt::format("wrote {0}/remit.yaml and {0}/bundle for {1} tool(s) of {2}\n"
-                           "the principal may read; what else it may do is for you to say in "
-                           "{0}/remit.yaml (scopes)\nand {0}/bundle (policies)\n"
-                           "check it:  remit policy check {0}/bundle\n"
-                           "run it:    remit stdio --config {0}/remit.yaml\n",
-                           directory, starter->tool_count, server),
-               kExitOk);
+  return print(
+      world,
+      fmt::format("wrote {0}/remit.yaml and {0}/bundle for {1} of {2}\n"
+                  "the principal may read; what else it may do is for you to say in "
+                  "{0}/remit.yaml (scopes)\nand {0}/bundle (policies)\n"
+                  "check it:  remit policy check {0}/bundle\n"
+                  "run it:    remit stdio --config {0}/remit.yaml\n",
+                  directory, grading::counted(starter->tool_count, "tool", "tools"), server),
+      kExitOk);
 }
 
 }  // namespace remit::cli

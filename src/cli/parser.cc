@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/nearest.h"
+#include "grading/counted.h"
 
 namespace remit::cli {
 
@@ -60,6 +61,11 @@ Error unknown_command(const std::vector<std::string>& words) {
   if (is_group(said) && words.size() > 1) said += " " + words[1];
   return usage_error(
       fmt::format("unknown command {}{}; see remit --help", quoted(said), suggestion(said, known)));
+}
+
+std::string most_arguments(std::size_t number) {
+  if (number == 0) return "no argument";
+  return "at most " + grading::counted(number, "argument", "arguments");
 }
 
 Error unknown_flag(const Command& command, std::string_view word) {
@@ -167,8 +173,9 @@ class ArgumentParser {
       unbounded = unbounded || positional.repeatable;
     }
     if (!unbounded && given > command_.positionals.size()) {
-      return usage_error(fmt::format("remit {} takes at most {} argument(s), {} were given{}",
-                                     command_.path, command_.positionals.size(), given,
+      return usage_error(fmt::format("remit {} takes {}, and {} given{}", command_.path,
+                                     most_arguments(command_.positionals.size()),
+                                     given == 1 ? "1 was" : fmt::format("{} were", given),
                                      see_help(command_)));
     }
     return {};
@@ -188,7 +195,7 @@ Result<ParsedLine> parse_command_line(const std::vector<std::string>& words) {
     return parse_command_line(about);
   }
   if (first == "--help" || first == "-h" || first == "help") return line;
-  if (first == "--version") {
+  if (first == "--version" || first == "-V") {
     line.kind = ParsedLine::Kind::kVersion;
     return line;
   }

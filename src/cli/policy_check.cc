@@ -70,7 +70,10 @@ int report_problems(World& world, const std::vector<Error>& problems) {
 int run_policy_check(const Arguments& arguments, World& world) {
   const std::string& directory = arguments.positionals().front();
   const policy::BundleOutcome loaded = policy::load_bundle(world.files, directory);
-  if (loaded.bundle == nullptr) return report_problems(world, loaded.problems);
+  if (loaded.bundle == nullptr) {
+    const int exit_code = report_problems(world, loaded.problems);
+    return world.files.info(directory) ? exit_code : kExitBadInput;
+  }
   decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory().create(*loaded.bundle);
   if (made.decision_point == nullptr) {
     name_from_here(made.problems, directory);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/file_replacement.h"
 #include "cli/inputs.h"
 #include "evidence/verify.h"
 #include "grading/redaction_file.h"
@@ -146,6 +147,23 @@ std::optional<Error> misplaced_report(const Arguments& arguments, World& world,
     if (std::optional<Error> error = places.take(file.path)) return error;
   }
   return arguments.has("--handoff") ? places.take(arguments.value("--handoff")) : std::nullopt;
+}
+
+Status can_write(const Arguments& arguments, World& world, const std::vector<ReportFile>& reports) {
+  for (const ReportFile& file : reports) {
+    REMIT_TRY(FileReplacement::open(world.files, world.random, file.path));
+  }
+  if (!arguments.has("--handoff")) return {};
+  std::string place = arguments.value("--handoff");
+  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  const Result<FileInfo> info = world.files.info(place);
+  if (info) {
+    const Result<std::vector<std::string>> names = world.files.list(place);
+    const bool is_free = info->kind == FileInfo::Kind::kDirectory && names && names->empty();
+    if (!is_free) return Error{ErrorCode::kAlreadyExists, "is not a new or empty directory", place};
+  }
+  REMIT_TRY(FileReplacement::open(world.files, world.random, name_beside(place, world.random)));
+  return {};
 }
 
 }  // namespace remit::cli

@@ -29,4 +29,9 @@ std::optional<Error> misplaced_report(const Arguments& arguments, World& world,
                                       const GradeRequest& request,
                                       const std::vector<ReportFile>& reports);
 
+/// Whether every report and the handoff can be begun in their places, found out before a long grade
+/// by beginning a file there that is gone again (REQ-RP-006). Errors: those of
+/// `FileReplacement::open`, and of a directory for `--handoff` that is not empty.
+Status can_write(const Arguments& arguments, World& world, const std::vector<ReportFile>& reports);
+
 }  // namespace remit::cli

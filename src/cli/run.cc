@@ -36,7 +36,7 @@ int print(World& world, std::string_view text, int exit_code) {
   const Status written = world.out.write(text);
   if (written) return exit_code;
   complain(world, written.error());
-  return kExitInternal;
+  return kExitCannotWrite;
 }
 
 int run_command_line(const std::vector<std::string>& words, World& world) {

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "cli/settled_files.h"
+#include "grading/counted.h"
 #include "json/value.h"
 
 namespace remit::cli {
@@ -58,7 +59,8 @@ void add_sizes(FileSystem& files, const std::string& path, std::size_t depth, st
 }
 
 std::string counts(const grading::Population& population) {
-  return fmt::format("{} events, {} invocations", population.events, population.invocations);
+  return fmt::format("{}, {}", grading::counted(population.events, "event", "events"),
+                     grading::counted(population.invocations, "invocation", "invocations"));
 }
 
 std::string_view so_far(Value value) {

@@ -60,10 +60,11 @@ struct World {
 };
 
 /// Runs one command line (the words after the program's name) and returns the exit code. Whatever
-/// could not be written to `out` makes the code kExitInternal, never 0.
+/// could not be written to `out` makes the code kExitCannotWrite, never 0.
 int run_command_line(const std::vector<std::string>& words, World& world);
 
-/// Writes `text` to `out` and returns `exit_code`, or kExitInternal when it could not be written.
+/// Writes `text` to `out` and returns `exit_code`, or kExitCannotWrite when it could not be
+/// written.
 int print(World& world, std::string_view text, int exit_code);
 
 /// `remit: MESSAGE` on the error output.

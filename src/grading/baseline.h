@@ -44,9 +44,17 @@ BaselineParse parse_baseline(std::string_view text, const std::string& file);
 /// gate and exit code are made of the rest. Nothing else changes. Pure.
 Grade apply(const Baseline& baseline, Day today, Grade grade);
 
-/// How many findings each entry is left with after a grade: for an entry in force what it covered,
-/// for an expired one zero. Never more than it has.
-std::vector<std::uint64_t> needed_counts(const BaselineUse& use);
+struct Criteria;
+
+/// Whether a run that was judged by `criteria` could have shown what `entry` names: a call or case
+/// that it fits was judged for its verdict, and by something that yields its code (REQ-BL-012).
+/// `grade` lists all invocations.
+bool could_show(const KnownFinding& entry, const Grade& grade, const Criteria& criteria);
+
+/// How many findings each entry of the grade's baseline is left with: for an expired one zero, for
+/// one of which nothing was found, and which the run could not have shown, all of them, and for any
+/// other what it covered. Never more than it has. `grade` lists all invocations.
+std::vector<std::uint64_t> needed_counts(const Grade& grade, const Criteria& criteria);
 
 /// `text` of a baseline file with each count lowered to `counts`, one for each entry in order; an
 /// entry whose count is 0 goes, with the comment lines right above it. All other bytes stay.

@@ -226,7 +226,7 @@ TEST(Baseline, CountsNoMoreOnceItExpired) {  // REQ-BL-003
   const Grade after = under(kBothKnown, before, *parse_day("2027-02-01"));
   EXPECT_EQ(after.gate, Gate::kFailed);
   EXPECT_TRUE(after.baseline->entries.front().is_expired);
-  EXPECT_EQ(needed_counts(*after.baseline), (std::vector<std::uint64_t>{0, 0}));
+  EXPECT_EQ(needed_counts(after, Criteria{}), (std::vector<std::uint64_t>{0, 0}));
 }
 
 TEST(Baseline, MakesNothingUnknownPass) {  // REQ-BL-007, *unknown never passes*
@@ -301,6 +301,64 @@ const std::string kLong = std::string(kHead) +
                           "      story\n"
                           "    expires: 2027-01-31\n"
                           "# the end\n";
+
+TEST(Shrink, KeepsWhatTheRunCouldNotHaveShown) {  // REQ-BL-012
+  const std::string with_case =
+      "cases: [{id: c, kind: task, expect: [{tool: invoice.read, invocation_id: i2}]}, {id: d, "
+      "kind: task, "
+      "required_requests: [other]}]";
+  const std::string trace =
+      call("i2", "invoice.read", "allow", true) + call("i3", "mail.send", "deny", false);
+  const struct {
+    std::string entry, manifest, contract;
+    bool is_gone;
+  } cases[] = {
+      {"code: start_after_deny", "", "", true},
+      {"code: start_after_deny, tool: invoice.read", "", "", true},
+      {"code: start_after_deny, tool: refund.create", "", "", false},
+      {"code: start_after_deny, tool: mail.send", "", "", true},  // denied now, and did not run
+      {"code: start_after_deny, route: agent", "", "", true},
+      {"code: start_after_deny, route: queued", "", "", false},
+      {"code: start_after_deny, invocation: i2", "", "", true},
+      {"code: start_after_deny, invocation: i1", "", "", false},
+      {"code: start_after_deny, case: c", "", "", false},
+      {"code: start_after_deny, case: c", with_case, "", true},
+      {"code: start_after_deny, case: d", with_case, "", false},
+      {"code: expected_request_absent, case: c", with_case, "", true},
+      {"code: forbidden_request", "", "", false},  // without a manifest nobody judged it
+      {"code: unexpected_decision", "", "", false},
+      {"code: unexpected_decision", "policies: [{version: v1}]", "", true},
+      {"code: canary_leak", "", "", false},
+      {"code: field_not_allowed", "", "", false},
+      {"code: malformed_event", "", "", true},
+      {"code: multiple_starts", "", "", true},
+      {"code: multiple_starts", "",
+       "{contract: remit.contract/1, name: n, extends: fan_out, rules: [{start: {on_allow: "
+       "{at_least: 1}}}]}",
+       false},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.entry + one.manifest + one.contract);
+    Criteria criteria;
+    criteria.list_all = true;
+    if (!one.contract.empty()) {
+      ContractParse parse = parse_contract(one.contract, "c.yaml");
+      for (const Error& error : parse.errors) ADD_FAILURE() << error.to_string();
+      criteria.contract = *parse.contract;
+    }
+    if (!one.manifest.empty()) {
+      criteria.manifest =
+          parse_manifest("{manifest: remit.manifest/1, " + one.manifest + "}", "m").manifest;
+    }
+    criteria.known = {parsed(std::string(kHead) + entry(one.entry + ", count: 3")), kToday};
+    Evidence evidence;
+    evidence.inputs.push_back(
+        trace::Input::of_stream("t", std::make_unique<testing::MemoryFile>(trace)));
+    PosixFileSystem files;
+    const Grade grade = std::move(grading::grade(files, std::move(evidence), criteria)).value();
+    EXPECT_EQ(needed_counts(grade, criteria), std::vector<std::uint64_t>{one.is_gone ? 0U : 3U});
+  }
+}
 
 TEST(Shrink, LowersCountsAndDropsEntries) {  // REQ-BL-009
   const std::string lowered = shrink(kLong, "b.yaml", {1, 1}).value();

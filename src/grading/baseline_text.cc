@@ -91,12 +91,6 @@ bool say_the_same(const std::vector<KnownFinding>& left, const std::vector<Known
 
 }  // namespace
 
-std::vector<std::uint64_t> needed_counts(const BaselineUse& use) {
-  std::vector<std::uint64_t> counts;
-  for (const KnownFinding& one : use.entries) counts.push_back(one.is_expired ? 0 : one.matched);
-  return counts;
-}
-
 Result<std::string> shrink(std::string_view text, const std::string& file,
                            const std::vector<std::uint64_t>& counts) {
   const BaselineParse before = parse_baseline(text, file);

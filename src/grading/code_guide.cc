@@ -3,7 +3,9 @@
 #include "grading/code_guide.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "access/reason.h"
 #include "base/check.h"
 
 namespace remit::grading {
@@ -171,7 +173,43 @@ constexpr CodeGuide kGuides[] = {
      "see where it came from; add it to the list only when somebody knows why it is there"},
 };
 
+// As spec/reasons.md has them.
+constexpr ReasonGuide kReasons[] = {
+    {"allowed", "decision point", "a permit determined the decision and nothing went wrong"},
+    {"invalid_request", "boundary",
+     "the message cannot be read: not JSON, a key given twice, not UTF-8, the wrong shape"},
+    {"limit_exceeded", "boundary", "too large, too deep, too many, too often, or a full queue"},
+    {"unknown_route", "boundary", "the call came in by a way that the inventory does not have"},
+    {"missing_identity", "identity", "nobody said who calls"},
+    {"invalid_identity", "identity", "somebody did, and it does not verify"},
+    {"expired_identity", "identity", "it verifies, but is out of its time or revoked"},
+    {"unknown_tool", "catalogue", "no entry has this name"},
+    {"missing_scope", "catalogue", "the principal lacks a scope that the entry asks for"},
+    {"invalid_arguments", "catalogue", "the arguments do not fit the tool's schema"},
+    {"resource_not_found", "resolution",
+     "the store has no such resource, or the call names none where one is needed"},
+    {"resolver_unavailable", "resolution",
+     "a trusted store, of resources or the ledger, failed, was too slow, or answered ambiguously"},
+    {"tenant_mismatch", "policy", "the resource belongs to another tenant"},
+    {"approval_required", "policy", "this needs an approval and has none"},
+    {"stale_approval", "policy",
+     "there is one, but it is expired, revoked, used up, or for something else"},
+    {"forbidden", "policy", "a forbid without a code of its own applies"},
+    {"not_permitted", "policy", "nothing permits it"},
+    {"policy_error", "decision point", "evaluating a policy failed, whatever else applied"},
+    {"policy_unavailable", "decision point",
+     "there is no policy, it does not answer, or it changed too often during the call"},
+    {"duplicate_invocation", "ledger", "the invocation key was used before"},
+    {"outcome_unknown", "ledger", "an earlier attempt may have had its effect"},
+    {"evidence_unavailable", "evidence", "the decision could not be made durable"},
+};
+static_assert(std::size(kReasons) == access::kReasonCount);
+
 }  // namespace
+
+std::span<const ReasonGuide> reason_guides() {
+  return kReasons;
+}
 
 std::span<const CodeGuide> code_guides() {
   return kGuides;

@@ -22,4 +22,14 @@ std::span<const CodeGuide> code_guides();
 /// The row of a code. A code without one is a defect, which the test of this table finds.
 const CodeGuide& code_guide(Code code);
 
+/// Who gives a reason of spec/reasons.md, and when.
+struct ReasonGuide {
+  std::string_view name;
+  std::string_view speaker;
+  std::string_view when;  ///< without its full stop
+};
+
+/// All reasons, in the order of spec/reasons.md.
+std::span<const ReasonGuide> reason_guides();
+
 }  // namespace remit::grading

@@ -10,15 +10,21 @@
 #include <sstream>
 #include <string>
 
+#include "access/reason.h"
+
 namespace remit::grading {
 namespace {
 
 using Names = std::set<std::string>;
 
-std::string grades_page() {
+std::string page_of_spec(const std::string& name) {
   const char* source = std::getenv("REMIT_SOURCE_DIR");
-  std::ifstream page(std::string(source == nullptr ? "." : source) + "/spec/grades.md");
+  std::ifstream page(std::string(source == nullptr ? "." : source) + "/spec/" + name);
   return {std::istreambuf_iterator<char>(page), {}};
+}
+
+std::string grades_page() {
+  return page_of_spec("grades.md");
 }
 
 // What stands between backquotes in the first cells of the tables whose heading cell is `Code`.
@@ -68,6 +74,16 @@ TEST(CodeGuide, SaysSomethingOfEachCode) {  // REQ-GR-110
       EXPECT_NE(text.back(), '.') << info.name;
     }
     EXPECT_TRUE(causes.emplace(guide.cause).second) << info.name << " has another code's cause";
+  }
+}
+
+TEST(ReasonGuide, SaysWhatThePageOfReasonsSays) {  // REQ-RS-001
+  const std::string page = page_of_spec("reasons.md");
+  for (const ReasonGuide& one : reason_guides()) {
+    EXPECT_TRUE(access::parse_reason(one.name).has_value()) << one.name;
+    const std::string row = "| `" + std::string(one.name) + "` | " + std::string(one.speaker) +
+                            " | " + std::string(one.when) + " |\n";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }
 

@@ -24,6 +24,13 @@ std::vector<std::string> Scope::sentences(const Casebook& cases, const Judge& ju
         "{} requests and could record no decision: of those requests only planning was judged",
         counted(files, "file records", "files record")));
   }
+  if (population.ignored_fields > 0) {
+    out.push_back(fmt::format(
+        "{} no name of the event contract and {} passed over; names count as they are written "
+        "there, policy_version and not policyVersion",
+        counted(population.ignored_fields, "field of an event has", "fields of events have"),
+        population.ignored_fields == 1 ? "was" : "were"));
+  }
   say_routes(out);
   if (judge.effects_by_starts() > 0) {
     out.push_back(fmt::format(

@@ -20,6 +20,7 @@ void write_position(const grading::Position& position, Writer& out) {
   out.item();
   out.open('{');
   out.member(position.by_sequence ? "writer" : "input", position.source);
+  if (!position.by_sequence && position.line > 0) out.plain_member("line", position.line);
   out.key(position.by_sequence ? "seq" : "byte");
   out.plain(position.at);
   out.close('}');

@@ -78,7 +78,7 @@ void write_baseline(const Grade& grade, std::string& out) {
       what = fmt::format("expired on {} and counts no more; owner {}", entry.expires,
                          quoted(entry.owner));
     } else if (entry.matched == 0) {
-      what = "nothing is found of it any more: remove it";
+      what = "nothing is found of it: `remit baseline shrink` removes it if this run could show it";
     } else if (entry.matched < entry.count) {
       what = fmt::format("lower its count from {} to {}", entry.count, entry.matched);
     } else {
@@ -167,8 +167,9 @@ void write_finding(const Grade& grade, const Finding& finding, Colour colour, st
       out += fmt::format(" and {} more", finding.events.size() - i);
       break;
     }
-    out += fmt::format("{} {} {} {}", i == 0 ? "" : ",", quoted(position.source, 200),
-                       position.by_sequence ? "seq" : "byte", position.at);
+    out += fmt::format("{} {} ", i == 0 ? "" : ",", quoted(position.source, 200));
+    if (!position.by_sequence && position.line > 0) out += fmt::format("line {} ", position.line);
+    out += fmt::format("{} {}", position.by_sequence ? "seq" : "byte", position.at);
   }
   out += '\n';
 }

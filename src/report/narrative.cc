@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "grading/counted.h"
+
 namespace remit::report {
 namespace {
 
@@ -124,8 +126,11 @@ std::string step_words(const Event& event) {
     case EventKind::kExecutorFinish:
       return finish_words(event);
     case EventKind::kEffectObserved:
-      return fmt::format("{} effect(s) observed by {}", event.integer(Field::kEffects),
-                         shown(event.text(Field::kSource)));
+      return fmt::format(
+          "{} observed by {}",
+          grading::counted(static_cast<std::uint64_t>(event.integer(Field::kEffects)), "effect",
+                           "effects"),
+          shown(event.text(Field::kSource)));
     default:
       return std::string(event::event_kind_name(event.kind));
   }
