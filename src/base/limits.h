@@ -148,8 +148,8 @@ inline constexpr std::size_t kMaxTraceDocumentBytes = std::size_t{256} * 1024 * 
 inline constexpr std::uint64_t kUnpackAlways = std::uint64_t{64} << 20U;
 inline constexpr std::uint64_t kMaxUnpackRatio = 1000;
 inline constexpr int kMaxZstdWindowLog = 27;  ///< 128 MiB of memory for one file
-/// What it keeps in memory of invocations; the rest waits in a scratch file. A trace of some 350 MB
-/// is judged without one, at 1.6 times the speed.
+/// What it keeps in memory of invocations; the rest waits in a scratch file. A trace of some 400 MB
+/// is judged without one.
 inline constexpr std::size_t kGraderMemoryBytes = std::size_t{128} << 20U;
 /// Numbers of one writer within which a repeated line can still be compared with the first.
 inline constexpr std::int64_t kRepeatWindow = 16'384;

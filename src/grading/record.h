@@ -134,16 +134,26 @@ constexpr bool is_interned(Fact fact) {
   return (kUninterned & bit(fact)) == 0;
 }
 
+/// The facts that no two events are likely to share, so that they are kept for each.
+inline constexpr std::uint32_t kOwnFacts =
+    kUninterned | bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
+
+struct EventRecord;
+
 /// Which facts an event has and where its record keeps them; shared by all events that have the
 /// same.
 struct Shape {
   std::uint64_t fields = 0;  ///< `event::Field`s that record something, as bits
-  std::uint32_t facts = 0;   ///< as bits
+  /// Of a pattern: an event that is the same as others of it in all but where it stands and its own
+  /// facts. Null for others.
+  const EventRecord* prototype = nullptr;
+  Ref ref = 0;              ///< of this
+  std::uint32_t facts = 0;  ///< as bits
   std::uint8_t count = 0;
   std::array<std::uint8_t, kFactCount> slots{};
 
   static Shape of(std::uint64_t fields, std::uint32_t facts) {
-    Shape out{fields, facts};
+    Shape out{.fields = fields, .facts = facts};
     for (std::size_t i = 0; i < kFactCount; ++i) {
       if ((facts >> i & 1U) != 0) out.slots[i] = out.count++;
     }

@@ -1,8 +1,11 @@
 // What a record keeps of an event, and where it keeps it.
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <iterator>
 #include <new>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "event/names.h"
@@ -75,6 +78,18 @@ std::uint32_t facts_of(std::uint64_t key) {
   return facts;
 }
 
+/// Where an event has the text of a fact that is no list.
+Field field_of(const Event& event, Fact fact) {
+  if (fact == Fact::kWord) {
+    return event.kind == EventKind::kAuthorizationDecision ? Field::kDecision : Field::kOutcome;
+  }
+  return kFactFields[static_cast<std::size_t>(fact)];
+}
+
+/// What an event says in words of closed sets stands together.
+constexpr std::size_t kWordsBytes = offsetof(EventRecord, shape) - offsetof(EventRecord, kind);
+static_assert(kWordsBytes == 8);
+
 /// A list of texts as one, whatever their order.
 std::string list_text(std::vector<std::string_view> items) {
   std::sort(items.begin(), items.end());
@@ -116,11 +131,11 @@ Ref RecordStore::keep(Fact fact, std::string_view text, const EventRecord* first
   for (const EventRecord* other : {last, first}) {
     if (other == nullptr) break;
     const Ref before = other->fact(fact);
-    if (before != 0 && arena_.text(before) == text) return before;
+    if (before != 0 && same_text(arena_.text(before), text)) return before;
   }
   if (!is_interned(fact)) return arena_.keep(text);
   Ref& recent = recent_facts_[static_cast<std::size_t>(fact)];
-  if (arena_.text(recent) != text) recent = texts_.intern(text);
+  if (!same_text(arena_.text(recent), text)) recent = texts_.intern(text);
   return recent;
 }
 
@@ -129,11 +144,70 @@ const Shape* RecordStore::shape_of(EventKind kind, std::uint64_t key) {
   if (recent != nullptr && recent->fields == key) return recent;
   const Shape*& known = shapes_[key];
   if (known == nullptr) {
-    const Ref ref = arena_.allocate(sizeof(Shape));
-    if (ref == 0) return nullptr;
-    known = new (arena_.at(ref)) Shape(Shape::of(key, facts_of(key)));
+    Ref ref = arena_.allocate_lasting(sizeof(Shape));
+    if (ref == 0) ref = arena_.allocate(sizeof(Shape));
+    if (ref == 0) {
+      shapes_.erase(key);
+      return nullptr;
+    }
+    Shape* const made = new (arena_.at(ref)) Shape(Shape::of(key, facts_of(key)));
+    made->ref = ref;
+    known = made;
   }
   return recent = known;
+}
+
+// Where the pattern of an event is remembered that follows `last` in its invocation.
+const Shape** RecordStore::likely_pattern(const Event& event, const EventRecord* last) {
+  const std::uint64_t before = last != nullptr ? reinterpret_cast<std::uintptr_t>(last->shape)
+                                               : hash_text(event.text(Field::kTool), seed_);
+  const std::uint64_t mixed =
+      (before + static_cast<std::uint64_t>(event.kind)) * 0x9e3779b97f4a7c15U;
+  static_assert(std::tuple_size_v<decltype(likely_patterns_)> == 1U << 10U);
+  return &likely_patterns_[mixed >> 54U];
+}
+
+// Whether all but the own facts of an event, and the words that `out` has, are the pattern's.
+bool RecordStore::follows(const Shape& pattern, const Event& event, std::uint64_t key,
+                          const EventRecord& out) const {
+  const EventRecord& prototype = *pattern.prototype;
+  if (pattern.fields != key || prototype.writer != out.writer ||
+      std::memcmp(&prototype.kind, &out.kind, kWordsBytes) != 0) {
+    return false;
+  }
+  for (std::uint32_t left = pattern.facts & ~kOwnFacts; left != 0; left &= left - 1) {
+    const auto fact = static_cast<std::size_t>(__builtin_ctz(left));
+    const std::string_view text = event.text(field_of(event, static_cast<Fact>(fact)));
+    if (!same_text(arena_.text(prototype.facts[pattern.slots[fact]]), text)) return false;
+  }
+  return true;
+}
+
+// The pattern of an event, made on first sight; null where there is no room for what lasts.
+const Shape* RecordStore::pattern_of(const EventRecord& event) {
+  std::array<std::uint32_t, kFactCount + 5> shared{};
+  std::memcpy(shared.data(), &event.kind, kWordsBytes);
+  std::memcpy(shared.data() + 2, &event.shape->fields, sizeof event.shape->fields);
+  shared[4] = event.writer;
+  std::size_t count = 5;
+  for (std::uint32_t left = event.shape->facts & ~kOwnFacts; left != 0; left &= left - 1) {
+    const Ref fact = event.fact(static_cast<Fact>(__builtin_ctz(left)));
+    if (!Arena::is_lasting(fact)) return nullptr;
+    shared[count++] = fact;
+  }
+  const char* const bytes = reinterpret_cast<const char*>(shared.data());
+  const std::uint64_t hash = hash_text({bytes, count * sizeof shared[0]}, seed_);
+  if (const auto found = patterns_.find(hash); found != patterns_.end()) return found->second;
+  const Ref ref = arena_.allocate_lasting(sizeof(Shape) + event.kept_bytes());
+  if (ref == 0) return nullptr;
+  auto* const prototype = reinterpret_cast<EventRecord*>(arena_.at(ref) + sizeof(Shape));
+  std::memcpy(static_cast<void*>(prototype), &event, event.kept_bytes());
+  Shape* const made = new (arena_.at(ref)) Shape(*event.shape);
+  made->prototype = prototype;
+  made->ref = ref;
+  prototype->shape = made;
+  patterns_.emplace(hash, made);
+  return made;
 }
 
 // What is no text: words of closed sets and the number. Returns what they add to the key.
@@ -160,33 +234,48 @@ std::uint64_t RecordStore::note_words(const Event& event, EventRecord& out, std:
   return key;
 }
 
-// Keeps the texts of `event`; false if there is no room for them.
+// Keeps what `event` says; false if there is no room for it.
 bool RecordStore::keep_facts(const Event& event, const EventRecord* first, const EventRecord* last,
                              EventRecord& out) {
   std::int64_t number = 1;
   const std::uint64_t words = note_words(event, out, number);
-  out.shape = shape_of(event.kind, fields_of(event) | words);
-  if (out.shape == nullptr) return false;
-  std::size_t slot = 0;
-  constexpr std::uint32_t kNumbers = bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
-  for (std::uint32_t left = out.shape->facts & ~kNumbers; left != 0; left &= left - 1) {
-    const auto fact = static_cast<Fact>(__builtin_ctz(left));
-    Ref ref = 0;
-    if (fact == Fact::kFurtherResources) {
-      ref = keep(fact, list_text(event.further_resources), first, last);
-    } else if (fact == Fact::kWord) {
-      const bool is_decision = event.kind == EventKind::kAuthorizationDecision;
-      ref = keep(fact, event.text(is_decision ? Field::kDecision : Field::kOutcome), first, last);
-    } else {
-      ref = keep(fact, event.text(kFactFields[static_cast<std::size_t>(fact)]), first, last);
-    }
-    if (ref == 0) return false;
-    out.facts[slot++] = ref;
+  const std::uint64_t key = fields_of(event) | words;
+  const Shape*& likely = *likely_pattern(event, last);
+  if (likely != nullptr && follows(*likely, event, key, out)) {
+    out.shape = likely;
+    std::memcpy(out.facts.data(), likely->prototype->facts.data(), likely->count * sizeof(Ref));
+    return keep_own_facts(event, number, first, last, out);
   }
-  if (out.shape->count == slot) return true;
-  const auto bits = static_cast<std::uint64_t>(number);
-  out.facts[slot] = static_cast<Ref>(bits);
-  out.facts[slot + 1] = static_cast<Ref>(bits >> 32U);
+  out.shape = shape_of(event.kind, key);
+  if (out.shape == nullptr) return false;
+  for (std::uint32_t left = out.shape->facts & ~kOwnFacts; left != 0; left &= left - 1) {
+    const auto fact = static_cast<Fact>(__builtin_ctz(left));
+    const Ref ref = keep(fact, event.text(field_of(event, fact)), first, last);
+    if (ref == 0) return false;
+    out.facts[out.shape->slots[static_cast<std::size_t>(fact)]] = ref;
+  }
+  if (!keep_own_facts(event, number, first, last, out)) return false;
+  if (const Shape* const pattern = pattern_of(out); pattern != nullptr) {
+    out.shape = likely = pattern;
+  }
+  return true;
+}
+
+bool RecordStore::keep_own_facts(const Event& event, std::int64_t number, const EventRecord* first,
+                                 const EventRecord* last, EventRecord& out) {
+  for (std::uint32_t left = out.shape->facts & kOwnFacts; left != 0; left &= left - 1) {
+    const auto fact = static_cast<Fact>(__builtin_ctz(left));
+    Ref& ref = out.facts[out.shape->slots[static_cast<std::size_t>(fact)]];
+    if (fact == Fact::kNumberLow || fact == Fact::kNumberHigh) {
+      const auto bits = static_cast<std::uint64_t>(number);
+      ref = static_cast<Ref>(fact == Fact::kNumberLow ? bits : bits >> 32U);
+      continue;
+    }
+    ref = fact == Fact::kFurtherResources
+              ? keep(fact, list_text(event.further_resources), first, last)
+              : keep(fact, event.text(field_of(event, fact)), first, last);
+    if (ref == 0) return false;
+  }
   return true;
 }
 

@@ -18,7 +18,8 @@ using event::Field;
 
 RecordStore::RecordStore(StoreRoom room, std::uint64_t seed)
     : room_(std::move(room)),
-      spill_(room_.files, room_.scratch_directories, seed),
+      spill_(room_.files, {room_.memory_bytes / 4 * 3, room_.scratch_directories}, seed),
+      arena_(std::min(room_.memory_bytes / kLastingShare, Arena::kChunkBytes)),
       texts_(arena_, seed),
       seed_(seed),
       index_(1024),
@@ -29,7 +30,7 @@ RecordStore::RecordStore(StoreRoom room, std::uint64_t seed)
     reasons_[i] = texts_.intern(access::reason_name(static_cast<access::ReasonCode>(i)));
   }
   first_bytes_ = memory_in_use();
-  limit_ = room_.memory_bytes;
+  limit_ = open_bytes();
 }
 
 std::optional<access::ReasonCode> RecordStore::reason(Ref text) const {

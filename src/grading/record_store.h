@@ -209,6 +209,10 @@ class RecordStore {
   }
   std::uint64_t add_invocation(std::string_view id, std::uint64_t hash);
   void grow_index();
+  [[nodiscard]] const Shape** likely_pattern(const event::Event& event, const EventRecord* last);
+  [[nodiscard]] bool follows(const Shape& pattern, const event::Event& event, std::uint64_t key,
+                             const EventRecord& out) const;
+  const Shape* pattern_of(const EventRecord& event);
   bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
               std::uint64_t place, LineSpan line);
   const Shape* shape_of(event::EventKind kind, std::uint64_t key);
@@ -216,6 +220,8 @@ class RecordStore {
                                   std::int64_t& number);
   bool keep_facts(const event::Event& event, const EventRecord* first, const EventRecord* last,
                   EventRecord& out);
+  bool keep_own_facts(const event::Event& event, std::int64_t number, const EventRecord* first,
+                      const EventRecord* last, EventRecord& out);
   Ref keep(Fact fact, std::string_view text, const EventRecord* first, const EventRecord* last);
   void count_in_log(Invocation& chain, const EventRecord& event);
   void note_order(WriterLog& log, OrderKey key);
@@ -234,6 +240,12 @@ class RecordStore {
     return arena_.used_bytes() + texts_.bytes() + invocations_.size() * kBytesPerInvocation -
            first_bytes_;
   }
+  /// What of the room is for invocations of which more is to be expected, and what lasts. Most of
+  /// the rest holds those at rest, packed: what is read and written all the time stays small enough
+  /// for the processor's caches.
+  static constexpr std::size_t kOpenShare = 64;
+  static constexpr std::size_t kLastingShare = 32;
+  [[nodiscard]] std::size_t open_bytes() const { return room_.memory_bytes / kOpenShare; }
   enum class Staying : std::uint8_t { kNone, kOpen };
   Status evict(Staying staying);
   Status write_out(const std::vector<std::uint32_t>& leaving);
@@ -242,7 +254,8 @@ class RecordStore {
   Status for_each_other_event(const std::function<void(std::uint32_t, OrderKey)>& visit);
   void encode(const Invocation& call, WrittenTexts& texts, FragmentBytes& out) const;
   bool restore(const FragmentHead& head, std::string_view bytes);
-  bool restore_event(FragmentReader& in, ReadTexts& texts, Invocation& call);
+  bool restore_event(const EventRecord& event, Invocation& call);
+  bool restore_facts(FragmentReader& in, ReadTexts& texts, std::uint32_t facts, EventRecord& event);
   template <class Visit>
   void for_each_lasting_text(const Visit& visit);
   void forget(std::size_t top);
@@ -291,6 +304,8 @@ class RecordStore {
   WriterIndex anonymous_;                                              // by input
   std::unordered_map<std::uint64_t, const Shape*, ShapeHash> shapes_;  // by their fields
   std::array<const Shape*, event::kEventKindCount> recent_shapes_{};
+  std::unordered_map<std::uint64_t, const Shape*> patterns_;  // by the hash of what they share
+  std::array<const Shape*, 1024> likely_patterns_{};          // by the pattern before and the kind
   std::uint32_t latest_writer_ = kNone;
   std::uint32_t source_writer_ = kNone;  // the anonymous one of the current input
   std::string input_;

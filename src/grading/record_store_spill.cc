@@ -33,6 +33,9 @@ struct FixedPart {
 };
 static_assert(sizeof(Shape::fields) == sizeof(const Shape*));
 
+/// What stands in front of each event of a fragment.
+enum class Mark : std::uint8_t { kEnd, kPlain, kPattern };
+
 constexpr std::uint32_t kNumbers = bit(Fact::kNumberLow) | bit(Fact::kNumberHigh);
 /// One of these fits into a byte, beside 0 for a text that is new.
 constexpr std::size_t kTextsBack = 255;
@@ -87,18 +90,35 @@ struct RecordStore::ReadTexts {
   void add(Ref ref) { texts[count++ % texts.size()] = ref; }
 };
 
-// A fragment: the id, then each event, behind a 1, as its fixed part and its facts, then a 0.
+/// What an event of a pattern has of its own beside facts.
+struct OwnPart {
+  Ref pattern = 0;
+  LineSpan line;
+  std::int64_t seq = 0;
+  std::uint64_t place = 0;
+};
+
+// A fragment: the id, then the events, each behind its mark, then the mark of the end. An event of
+// a pattern is the pattern's reference, which lasts, and what it has of its own; any other is its
+// fixed part and all its facts.
 void RecordStore::encode(const Invocation& call, WrittenTexts& texts, FragmentBytes& out) const {
   FragmentWriter writer(out);
   texts.begin_fragment();
   writer.text(text(call.id));
   for (Ref ref = call.first; ref != 0; ref = record(ref).next) {
     const EventRecord& event = record(ref);
-    writer.value(std::uint8_t{1});
-    writer.value(FixedPart::of(event));
-    std::size_t slot = 0;
-    for (std::uint32_t left = event.shape->facts; left != 0; left &= left - 1, ++slot) {
-      const Ref fact = event.facts[slot];
+    std::uint32_t facts = event.shape->facts;
+    if (event.shape->prototype != nullptr) {
+      writer.value(Mark::kPattern);
+      writer.value(OwnPart{event.shape->ref, event.line, event.seq, event.place});
+      facts &= kOwnFacts;
+    } else {
+      writer.value(Mark::kPlain);
+      writer.value(FixedPart::of(event));
+    }
+    for (std::uint32_t left = facts; left != 0; left &= left - 1) {
+      const Ref fact =
+          event.facts[event.shape->slots[static_cast<unsigned>(std::countr_zero(left))]];
       if ((left & (~left + 1) & kNumbers) != 0) {
         writer.value(fact);
         continue;
@@ -108,7 +128,7 @@ void RecordStore::encode(const Invocation& call, WrittenTexts& texts, FragmentBy
       if (distance == 0) writer.text(text(fact));
     }
   }
-  writer.value(std::uint8_t{0});
+  writer.value(Mark::kEnd);
 }
 
 // Puts a fragment behind what is in memory of its invocation; false if there is no room.
@@ -120,20 +140,32 @@ bool RecordStore::restore(const FragmentHead& head, std::string_view bytes) {
   call.stage = call.first == 0 ? head.stage : Stage::kOdd;
   call.has_route |= head.has_route;
   ReadTexts texts;
-  while (in.value<std::uint8_t>() != 0) {
-    if (!restore_event(in, texts, call)) return false;
+  for (Mark mark = in.value<Mark>(); mark != Mark::kEnd; mark = in.value<Mark>()) {
+    EventRecord event;
+    std::uint32_t facts = 0;
+    if (mark == Mark::kPattern) {
+      const auto own = in.value<OwnPart>();
+      const Shape& pattern = *reinterpret_cast<const Shape*>(arena_.at(own.pattern));
+      std::memcpy(&event, pattern.prototype, pattern.prototype->kept_bytes());
+      event.line = own.line;
+      event.seq = own.seq;
+      event.place = own.place;
+      facts = pattern.facts & kOwnFacts;
+    } else {
+      const std::uint64_t fields = in.value<FixedPart>().put_into(event);
+      event.shape = shape_of(event.kind, fields);
+      if (event.shape == nullptr) return false;
+      facts = event.shape->facts;
+    }
+    if (!restore_facts(in, texts, facts, event) || !restore_event(event, call)) return false;
   }
   return true;
 }
 
-bool RecordStore::restore_event(FragmentReader& in, ReadTexts& texts, Invocation& call) {
-  EventRecord event;
-  const std::uint64_t fields = in.value<FixedPart>().put_into(event);
-  event.shape = shape_of(event.kind, fields);
-  if (event.shape == nullptr) return false;
-  std::size_t slot = 0;
-  for (std::uint32_t left = event.shape->facts; left != 0; left &= left - 1, ++slot) {
-    Ref& fact = event.facts[slot];
+bool RecordStore::restore_facts(FragmentReader& in, ReadTexts& texts, std::uint32_t facts,
+                                EventRecord& event) {
+  for (std::uint32_t left = facts; left != 0; left &= left - 1) {
+    Ref& fact = event.facts[event.shape->slots[static_cast<unsigned>(std::countr_zero(left))]];
     if ((left & (~left + 1) & kNumbers) != 0) {
       fact = in.value<Ref>();
       continue;
@@ -148,6 +180,10 @@ bool RecordStore::restore_event(FragmentReader& in, ReadTexts& texts, Invocation
     if (fact == 0) return false;
     texts.add(fact);
   }
+  return true;
+}
+
+bool RecordStore::restore_event(const EventRecord& event, Invocation& call) {
   const Ref ref = arena_.allocate(event.kept_bytes());
   if (ref == 0) return false;
   std::memcpy(arena_.at(ref), &event, event.kept_bytes());
@@ -174,7 +210,7 @@ void RecordStore::forget(std::size_t top) {
   invocations_.clear();
   std::fill(index_.begin(), index_.end(), 0);
   recent_.fill(0);
-  shapes_.clear();
+  std::erase_if(shapes_, [](const auto& one) { return !Arena::is_lasting(one.second->ref); });
   recent_shapes_.fill(nullptr);
   recent_facts_.fill(0);
   recent_route_ = 0;
@@ -234,7 +270,7 @@ Status RecordStore::evict(Staying staying) {
     lasting.emplace_back(text(ref));
     ref = static_cast<Ref>(lasting.size() - 1);
   });
-  forget(0);
+  forget(Arena::kEmptyTop);
   for_each_lasting_text([&](Ref& ref) { ref = texts_.intern(lasting[ref]); });
   std::string_view bytes = stayed.view();
   for (const FragmentHead& head : heads) {
@@ -242,14 +278,14 @@ Status RecordStore::evict(Staying staying) {
     bytes.remove_prefix(head.bytes);
   }
   // Where what has to stay fills the room, it is not moved again for every event.
-  limit_ = std::max(room_.memory_bytes, 2 * memory_in_use());
+  limit_ = std::max(open_bytes(), 2 * memory_in_use());
   return {};
 }
 
 // They are encoded in the order of memory, and each goes to its partition's share.
 Status RecordStore::write_out(const std::vector<std::uint32_t>& leaving) {
   WrittenTexts texts;
-  Ref sent_for = 0;
+  Ref sent_for = static_cast<Ref>(Arena::kEmptyTop);
   std::size_t waiting = 0;
   for (std::size_t k = 0; k < leaving.size(); ++k) {
     const Invocation& call = invocations_[leaving[k]];
@@ -342,7 +378,7 @@ Status RecordStore::for_each_part(const Take& take, const std::function<Status()
     kinds.push_back({Stage::kFinished, texts_.intern(tool), texts_.intern(route)});
   }
   const std::size_t top = arena_.top();
-  const std::size_t room = std::max<std::size_t>(room_.memory_bytes / 2, kLeastPart);
+  const std::size_t room = std::max<std::size_t>(room_.memory_bytes / 8, kLeastPart);
   for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
     std::uint64_t bytes = 0;
     for (const Spill::Extent& extent : spill_.extents(partition)) bytes += extent.bytes;

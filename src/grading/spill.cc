@@ -20,7 +20,7 @@ std::string_view text_of(std::span<T> items) {
 Status Spill::open() {
   if (file_ != nullptr) return {};
   Error refused{ErrorCode::kUnavailable, "there is no directory for scratch files"};
-  for (const std::string& directory : directories_) {
+  for (const std::string& directory : room_.directories) {
     Result<std::unique_ptr<ScratchFile>> made = files_.open_scratch(directory);
     if (made) {
       file_ = std::move(*made);
@@ -33,31 +33,41 @@ Status Spill::open() {
 
 Status Spill::write(std::size_t partition, std::span<const FragmentHead> heads,
                     std::string_view bytes) {
+  REMIT_TRY_ASSIGN(const Extent extent, place(heads, bytes));
+  extents_[partition].push_back(extent);
+  return {};
+}
+
+Result<Spill::Extent> Spill::put(std::string_view bytes) {
+  return place({}, bytes);
+}
+
+Result<Spill::Extent> Spill::place(std::span<const FragmentHead> heads, std::string_view bytes) {
   Extent extent;
-  extent.offset = end_;
   extent.heads = heads.size();
   extent.bytes = bytes.size();
+  const std::size_t size = heads.size_bytes() + bytes.size();
+  if (end_ == 0 && held_.used_bytes() + size <= room_.held_bytes) {
+    if (const Ref held = held_.allocate(size); held != 0) {
+      const std::string_view first = text_of(heads);
+      std::copy(first.begin(), first.end(), held_.at(held));
+      std::copy(bytes.begin(), bytes.end(), held_.at(held) + first.size());
+      extent.held = held_.at(held);
+      return extent;
+    }
+  }
+  extent.offset = end_;
   extent.heads_checksum = hash_text(text_of(heads), seed_);
   extent.checksum = hash_text(bytes, seed_);
   buffer_.append(text_of(heads));
   buffer_.append(bytes);
-  end_ += heads.size_bytes() + bytes.size();
-  extents_[partition].push_back(extent);
-  return buffer_.size() < kBufferBytes ? Status{} : flush();
-}
-
-Result<Spill::Extent> Spill::put(std::string_view bytes) {
-  Extent extent;
-  extent.offset = end_;
-  extent.bytes = bytes.size();
-  extent.checksum = hash_text(bytes, seed_);
-  buffer_.append(bytes);
-  end_ += bytes.size();
+  end_ += size;
   if (buffer_.size() >= kBufferBytes) REMIT_TRY(flush());
   return extent;
 }
 
 Status Spill::flush() {
+  if (buffer_.empty()) return {};
   REMIT_TRY(open());
   REMIT_TRY(file_->append(std::as_bytes(std::span{buffer_})));
   buffer_.clear();
@@ -72,13 +82,21 @@ Status Spill::read(std::uint64_t offset, std::span<std::byte> out, std::uint64_t
 
 Status Spill::read_heads(const Extent& extent, std::vector<FragmentHead>& out) {
   out.resize(extent.heads);
+  if (extent.held != nullptr) {
+    if (!out.empty()) std::memcpy(out.data(), extent.held, extent.heads * sizeof(FragmentHead));
+    return {};
+  }
   return read(extent.offset, std::as_writable_bytes(std::span{out}), extent.heads_checksum);
 }
 
 Status Spill::read_fragments(const Extent& extent, std::string& out) {
+  const std::size_t heads_bytes = extent.heads * sizeof(FragmentHead);
+  if (extent.held != nullptr) {
+    out.assign(extent.held + heads_bytes, extent.bytes);
+    return {};
+  }
   out.resize(extent.bytes);
-  return read(extent.offset + extent.heads * sizeof(FragmentHead),
-              std::as_writable_bytes(std::span{out}), extent.checksum);
+  return read(extent.offset + heads_bytes, std::as_writable_bytes(std::span{out}), extent.checksum);
 }
 
 void FragmentBytes::grow(std::size_t wanted) {

@@ -14,6 +14,7 @@
 
 #include "base/file_system.h"
 #include "base/result.h"
+#include "grading/arena.h"
 #include "grading/record.h"
 
 namespace remit::grading {
@@ -31,24 +32,32 @@ struct FragmentHead {
 };
 static_assert(sizeof(FragmentHead) == 16);
 
-/// Fragments on disk. The events of one invocation are in one partition, in the order of reading.
-/// What is read back is what was written, by its checksum, or an error. Not thread-safe.
+/// How much a Spill holds in memory, and where it puts what is more.
+struct SpillRoom {
+  std::size_t held_bytes = 0;
+  std::vector<std::string> directories = {};
+};
+
+/// Fragments in memory, and on disk once these take too much. The events of one invocation are in
+/// one partition, in the order of reading. What is read back is what was written, by its checksum,
+/// or an error. Not thread-safe.
 class Spill {
  public:
   static constexpr std::size_t kPartitions = 256;
   static std::size_t partition_of(std::uint64_t id_hash) { return id_hash % kPartitions; }
 
-  /// The file is made by the first write, in the first of `directories` that takes it. `files`
+  /// The file is made when it is needed, in the first of the directories that takes it. `files`
   /// outlives this.
-  Spill(FileSystem& files, std::vector<std::string> directories, std::uint64_t seed)
-      : files_(files), directories_(std::move(directories)), seed_(seed) {}
+  Spill(FileSystem& files, SpillRoom room, std::uint64_t seed)
+      : files_(files), room_(std::move(room)), seed_(seed) {}
 
   /// Fragments that were written at once, the heads in front.
   struct Extent {
-    std::uint64_t offset = 0;
-    std::uint64_t heads = 0;  ///< their number
-    std::uint64_t bytes = 0;  ///< of the fragments
-    std::uint64_t heads_checksum = 0;
+    const char* held = nullptr;        ///< where it is in memory; else it is in the file
+    std::uint64_t offset = 0;          ///< in the file
+    std::uint64_t heads = 0;           ///< their number
+    std::uint64_t bytes = 0;           ///< of the fragments
+    std::uint64_t heads_checksum = 0;  ///< this and the next of what is in the file
     std::uint64_t checksum = 0;
   };
 
@@ -58,7 +67,7 @@ class Spill {
   /// Writes what waits to be written. Before anything is read.
   Status flush();
 
-  [[nodiscard]] bool is_empty() const { return end_ == 0; }
+  [[nodiscard]] bool is_empty() const { return held_.used_bytes() + end_ == 0; }
   [[nodiscard]] const std::vector<Extent>& extents(std::size_t partition) const {
     return extents_[partition];
   }
@@ -73,10 +82,12 @@ class Spill {
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 
   Status open();
+  Result<Extent> place(std::span<const FragmentHead> heads, std::string_view bytes);
   Status read(std::uint64_t offset, std::span<std::byte> out, std::uint64_t checksum);
 
   FileSystem& files_;
-  std::vector<std::string> directories_;
+  SpillRoom room_;
+  Arena held_{0};
   std::uint64_t seed_;
   std::unique_ptr<ScratchFile> file_;
   std::string buffer_;     // not yet in the file

@@ -142,7 +142,7 @@ TEST(Spill, TakesTheFirstDirectoryThatWorks) {
   EXPECT_EQ(none.flush().error().code, ErrorCode::kUnavailable);
 
   files.fail_at(1, FaultyFileSystem::Fault::kError);
-  Spill spill(files, {"/full", "/free"}, 1);
+  Spill spill(files, {0, {"/full", "/free"}}, 1);
   const FragmentHead head{7, 4, Stage::kFinished, true};
   ASSERT_TRUE(spill.write(7, {&head, 1}, "text"));
   ASSERT_TRUE(spill.flush());
@@ -156,6 +156,24 @@ TEST(Spill, TakesTheFirstDirectoryThatWorks) {
   std::string bytes;
   ASSERT_TRUE(spill.read_fragments(spill.extents(7)[0], bytes));
   EXPECT_EQ(bytes, "text");
+}
+
+TEST(Spill, HoldsWhatItHasRoomForAndNeedsNoFileForIt) {
+  FaultyFileSystem files;
+  Spill spill(files, {64, {}}, 1);
+  EXPECT_TRUE(spill.is_empty());
+  const FragmentHead head{7, 5, Stage::kFinished, true};
+  ASSERT_TRUE(spill.write(7, {&head, 1}, "first"));
+  EXPECT_FALSE(spill.is_empty());
+  ASSERT_TRUE(spill.flush());
+  std::vector<FragmentHead> heads;
+  ASSERT_TRUE(spill.read_heads(spill.extents(7)[0], heads));
+  EXPECT_EQ(heads.at(0).id_hash, 7U);
+  std::string bytes;
+  ASSERT_TRUE(spill.read_fragments(spill.extents(7)[0], bytes));
+  EXPECT_EQ(bytes, "first");
+  ASSERT_TRUE(spill.write(7, {}, std::string(100, 'x')));  // there is no directory for it
+  EXPECT_EQ(spill.flush().error().code, ErrorCode::kUnavailable);
 }
 
 TEST(Fragment, GivesBackEveryValueAndText) {

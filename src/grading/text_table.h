@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "grading/arena.h"
 #include "base/text_hash.h"
+#include "grading/arena.h"
 
 namespace remit::grading {
 
@@ -23,7 +23,8 @@ class TextTable {
     const auto hash = static_cast<std::uint32_t>(hash_text(text, seed_));
     Slot* slot = find(text, hash);
     if (slot->ref != 0) return slot->ref;
-    const Ref ref = arena_->keep(text);
+    Ref ref = arena_->keep_lasting(text);
+    if (ref == 0) ref = arena_->keep(text);
     if (ref == 0) {
       is_full_ = true;
       return 0;
@@ -36,7 +37,8 @@ class TextTable {
   [[nodiscard]] bool is_full() const { return is_full_; }
   [[nodiscard]] std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
-  /// Forgets the texts whose references are not below `top`, which the arena takes back.
+  /// Forgets the texts whose references are not below `top`, which the arena takes back. Those that
+  /// last stay.
   void forget_from(std::size_t top) {
     std::vector<Slot> old(kFirstSlots);
     old.swap(slots_);
