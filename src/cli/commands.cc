@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cli/conform_commands.h"
+#include "cli/queue.h"
 #include "report/formats.h"
 
 namespace remit::cli {
@@ -374,20 +375,26 @@ Command version_command() {
           .run = run_version};
 }
 
-// `remit conform` stands behind the commands that grade and check.
-std::vector<Command> with_conform(std::vector<Command> commands) {
+/// `more` in front of the command `path`.
+std::vector<Command> with(std::vector<Command> commands, std::string_view path,
+                          std::vector<Command> more) {
   const auto place = std::find_if(commands.begin(), commands.end(),
-                                  [](const Command& each) { return each.path == "policy check"; });
-  std::vector<Command> more = conform_commands();
+                                  [&](const Command& each) { return each.path == path; });
   commands.insert(place, std::make_move_iterator(more.begin()),
                   std::make_move_iterator(more.end()));
   return commands;
 }
 
+// `remit conform` stands behind the commands that grade and check, `remit queue` beside the gateway.
+std::vector<Command> with_groups(std::vector<Command> commands) {
+  commands = with(std::move(commands), "policy check", conform_commands());
+  return with(std::move(commands), "grade", queue_commands());
+}
+
 }  // namespace
 
 const std::vector<Command>& all_commands() {
-  static const std::vector<Command> commands = with_conform({
+  static const std::vector<Command> commands = with_groups({
       stdio_command(),
       grade_command(),
       baseline_check_command(),

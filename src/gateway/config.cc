@@ -40,14 +40,8 @@ std::optional<Error> check_file(FileSystem& files, const std::string& path) {
   return std::nullopt;
 }
 
-// A database, with the files that its writers put beside it, and the directory in which any could
-// be put in their place.
-std::optional<Error> check_database(FileSystem& files, const std::string& path) {
-  if (std::optional<Error> error = check_file(files, path)) return error;
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
-    if (!files.info(path + suffix)) continue;
-    if (std::optional<Error> error = check_file(files, path + suffix)) return error;
-  }
+// The directory in which another file could be put in this one's place.
+std::optional<Error> check_directory(FileSystem& files, const std::string& path) {
   std::string directory = std::filesystem::path(path).parent_path().string();
   if (directory.empty()) directory = ".";
   const Result<FileInfo> info = files.info(directory);
@@ -56,6 +50,23 @@ std::optional<Error> check_database(FileSystem& files, const std::string& path) 
   return Error{ErrorCode::kInvalidInput, "the directory " + directory +
                                              " can be written by others, and with it the database; "
                                              "make it yours and mode 0700"};
+}
+
+// A database, with the files that its writers put beside it, and the directory in which any could
+// be put in their place.
+std::optional<Error> check_database(FileSystem& files, const std::string& path) {
+  if (std::optional<Error> error = check_file(files, path)) return error;
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    if (!files.info(path + suffix)) continue;
+    if (std::optional<Error> error = check_file(files, path + suffix)) return error;
+  }
+  return check_directory(files, path);
+}
+
+// A database that is made where there is none.
+std::optional<Error> check_own_database(FileSystem& files, const std::string& path) {
+  if (files.info(path)) return check_database(files, path);
+  return check_directory(files, path);
 }
 
 // A secret is ours to read as well: whoever has the digest key can guess what the digests stand
@@ -94,6 +105,7 @@ class ConfigReader {
   void read_upstream(const yaml::Node& node);
   void read_command(const yaml::Node& node, UpstreamSettings& out);
   void read_evidence(const yaml::Node& node);
+  void read_state(const yaml::Node& node);
   void read_limits(const yaml::Node& node);
   void refuse_later(yaml::ObjectReader& reader, std::initializer_list<std::string_view> keys);
   std::string place_of(const yaml::Node& node) const;
@@ -156,6 +168,9 @@ void ConfigReader::read_identity(const yaml::Node& node) {
       read_principal(*principal);
     }
     pinned_reader.finish();
+  }
+  if (reader.optional_node("directory") != nullptr) {
+    config_.directory_file = path_of(reader, "directory", check_file);
   }
   reader.finish();
 }
@@ -284,6 +299,22 @@ void ConfigReader::read_evidence(const yaml::Node& node) {
   reader.finish();
 }
 
+void ConfigReader::read_state(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "state", problems_);
+  int stores = 0;
+  ledger::Location state;
+  if (reader.optional_node("sqlite") != nullptr) {
+    ++stores;
+    state = {ledger::Location::Kind::kSqlite, path_of(reader, "sqlite", check_own_database)};
+  }
+  if (reader.optional_node("postgres") != nullptr) {
+    ++stores;
+    state = {ledger::Location::Kind::kPostgres, reader.required_string("postgres")};
+  }
+  if (reader.finish() && stores != 1) problems_.add(node, "state has one of sqlite and postgres");
+  config_.state = std::move(state);
+}
+
 void ConfigReader::read_limits(const yaml::Node& node) {
   yaml::ObjectReader reader(node, "limits", problems_);
   LimitSettings& limits = config_.limits;
@@ -304,7 +335,7 @@ void ConfigReader::read_root(const yaml::Node& root) {
   yaml::ObjectReader reader(root, "the configuration", problems_);
   if (!reader.format("config", "remit.config/1")) return;
   config_.bundle = path_of(reader, "bundle", check_there);
-  refuse_later(reader, {"listen", "state"});
+  refuse_later(reader, {"listen"});
   if (const yaml::Node* node = reader.required_node("identity")) read_identity(*node);
   for (const yaml::Node& node : reader.optional_list("attributes")) read_attributes(node);
   const auto upstreams = reader.required_list("upstreams");
@@ -314,6 +345,7 @@ void ConfigReader::read_root(const yaml::Node& root) {
     for (const yaml::Node& node : upstreams) read_upstream(node);
   }
   if (const yaml::Node* node = reader.required_node("evidence")) read_evidence(*node);
+  if (const yaml::Node* node = reader.optional_node("state")) read_state(*node);
   if (const yaml::Node* node = reader.optional_node("limits")) read_limits(*node);
   reader.finish();
 }

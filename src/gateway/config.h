@@ -14,6 +14,7 @@
 #include "base/file_system.h"
 #include "base/limits.h"
 #include "base/result.h"
+#include "ledger/store.h"
 
 namespace remit::gateway {
 
@@ -77,9 +78,11 @@ struct Config {
   std::string directory;  ///< of the file; upstreams run there
   std::string bundle;
   std::optional<access::Principal> pinned;
+  std::string directory_file = {};  ///< principals that deferred work may name; empty: none
   std::vector<AttributeSettings> attributes;
   std::vector<UpstreamSettings> upstreams;
   EvidenceSettings evidence;
+  std::optional<ledger::Location> state;  ///< approvals and invocation keys
   LimitSettings limits;
 };
 
@@ -93,8 +96,9 @@ struct ConfigOutcome {
 /// that does not parse; an unknown, missing or misshapen key; a key of a later version
 /// (`unsupported`); a bundle, database, root, fixture or digest key that does not exist, said where
 /// it was named; a fixture or digest key that others may write, or a database that they may write
-/// or replace. (Whether they may write the bundle is seen when it is loaded. What lies beneath a
-/// root is not looked at: others may be meant to write there.)
+/// or replace; for `state` one that is not there yet is made at the start. (Whether they may write
+/// the bundle is seen when it is loaded. What lies beneath a root is not looked at: others may be
+/// meant to write there.)
 ConfigOutcome read_config(FileSystem& files, const std::string& file);
 
 }  // namespace remit::gateway

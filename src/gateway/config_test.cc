@@ -122,8 +122,12 @@ TEST_F(ConfigTest, SaysWhatIsWrongAndWhere) {
       {"stdio: {command: [./server, \"-y\"], environment: {MODE: \"1\"}, inherit: [TOKEN]}",
        "http: {url: \"http://127.0.0.1\"}",
        "remit.yaml:10:24: http is not supported by this version"},
-      {"limits:", "state: {sqlite: ./state.db}\nlimits:",
-       "remit.yaml:12:8: state is not supported by this version"},
+      {"limits:", "state: {sqlite: gone/state.db}\nlimits:", "remit.yaml:12:17: "},
+      {"limits:", "state: {sqlite: data}\nlimits:", "remit.yaml:12:17: data is not a file"},
+      {"limits:", "state: {}\nlimits:", "remit.yaml:12:8: state has one of sqlite and postgres"},
+      {"limits:", "state: {sqlite: state.db, postgres: dbname=x}\nlimits:",
+       "remit.yaml:12:8: state has one of sqlite and postgres"},
+      {"limits:", "state: {mysql: x}\nlimits:", "remit.yaml:12:9: unknown key \"mysql\""},
       {"limits:", "listen: {port: 1}\nlimits:",
        "remit.yaml:12:9: listen is not supported by this version"},
       {"digest_key: digest.key", "digest_key: digest.key, checkpoint_key: c.pem",
@@ -163,6 +167,18 @@ TEST_F(ConfigTest, ReadsServicesThatKnowResources) {
   EXPECT_EQ(full.trust, folder_.path("notes.yaml"));
 }
 
+TEST_F(ConfigTest, ReadsWhereStateIsKept) {
+  EXPECT_FALSE(read(kWhole).config->state);
+  const auto file = read(with("limits:", "state: {sqlite: state.db}\nlimits:")).config->state;
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->kind, ledger::Location::Kind::kSqlite);
+  EXPECT_EQ(file->text, folder_.path("state.db"));
+  const auto server = read(with("limits:", "state: {postgres: \"dbname=remit\"}\nlimits:"));
+  ASSERT_TRUE(server.config && server.config->state);
+  EXPECT_EQ(server.config->state->kind, ledger::Location::Kind::kPostgres);
+  EXPECT_EQ(server.config->state->text, "dbname=remit");
+}
+
 TEST_F(ConfigTest, FindsSeveralMistakesAtOnce) {
   const std::string said =
       problems("config: remit.config/1\nbundle: bundle\nidentity: {}\nupstreams: []\nextra: 1\n");
@@ -195,6 +211,9 @@ TEST_F(ConfigTest, RefusesFilesThatOthersMayWrite) {
   }
   fs::permissions(folder_.path(), fs::perms::group_write, fs::perm_options::add);
   EXPECT_NE(problems(kWhole).find("can be written by others, and with it the database"),
+            std::string::npos);
+  EXPECT_NE(problems(with("limits:", "state: {sqlite: state.db}\nlimits:"))
+                .find("remit.yaml:12:17: the directory"),
             std::string::npos);
   fs::permissions(folder_.path(), fs::perms::group_write, fs::perm_options::remove);
   EXPECT_EQ(problems(kWhole), "");

@@ -16,11 +16,13 @@ json::Object meta_for(const enforcement::GrantedCall& call, std::optional<std::i
   return meta;
 }
 
+}  // namespace
+
 // `arguments` is JSON text of an object: for a tool a member of the params, for another method the
 // params themselves.
-std::string params_for(const enforcement::GrantedCall& call, const std::string& method,
-                       const json::Object& meta) {
-  std::string out = R"({"_meta":)" + json::write(json::Value{meta});
+std::string request_params(const enforcement::GrantedCall& call, const std::string& method,
+                           std::optional<std::int64_t> progress_token) {
+  std::string out = R"({"_meta":)" + json::write(json::Value{meta_for(call, progress_token)});
   const std::string& arguments = call.arguments_json();
   if (method == "tools/call") {
     out.append(R"(,"name":)");
@@ -34,22 +36,20 @@ std::string params_for(const enforcement::GrantedCall& call, const std::string& 
   return out;
 }
 
-}  // namespace
-
 enforcement::HandlerResult ServerCall::run(const enforcement::GrantedCall& call) {
-  Upstream* upstream = gateway_.find_upstream(call.tool().upstream_server);
+  Upstream* upstream = gateway_.servers_.find(call.tool().upstream_server);
   if (upstream == nullptr) {
     return handler_result(Answer{.kind = AnswerKind::kUnreachable}, options_.form);
   }
   // The server may have changed its tools while the call was decided.
-  if (!gateway_.is_offered(call.tool())) {
+  if (!gateway_.servers_.is_offered(call.tool())) {
     return handler_result(Answer{.kind = AnswerKind::kChanged}, options_.form);
   }
   const std::int64_t id = upstream->next_id();
   // The server's token is the id of its request: it names one live call and nothing else.
   std::optional<std::int64_t> token;
   if (options_.progress_token) token = id;
-  const std::string params = params_for(call, options_.method, meta_for(call, token));
+  const std::string params = request_params(call, options_.method, token);
   Answer answer = upstream->ask({.id = id,
                                  .method = options_.method,
                                  .params = params,

@@ -1,6 +1,7 @@
 // The privileged action of the gateway: one granted call, sent to its server.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,11 @@
 #include "gateway/stdio_gateway.h"
 
 namespace remit::gateway {
+
+/// The params of the request that a granted call becomes: JSON text with the bytes of the boundary
+/// and, in `_meta`, what joins the server's own record with ours.
+std::string request_params(const enforcement::GrantedCall& call, const std::string& method,
+                           std::optional<std::int64_t> progress_token);
 
 /// Sends a granted call to the server that its catalogue entry names, under an id of ours, with the
 /// bytes of the boundary, and waits for what becomes of it. One object serves one call,

@@ -6,7 +6,6 @@
 #include "gateway/call_meta.h"
 #include "gateway/peer_lines.h"
 #include "gateway/server_call.h"
-#include "gateway/start_thread.h"
 #include "process/lines.h"
 
 namespace remit::gateway {
@@ -43,38 +42,26 @@ std::string asked_tool(const mcp::Request& request) {
 
 StdioGateway::StdioGateway(GatewayParts parts, int output_fd)
     : parts_(std::move(parts)),
-      listings_(parts_.clock),
       calls_(parts_.limits.calls_per_second, parts_.clock),
       outbox_(output_fd),
+      servers_({.listener = *this,
+                .notices = parts_.notices,
+                .clock = parts_.clock,
+                .policy = parts_.policy,
+                .answers = answers_}),
       workers_(kMaxCallsInFlight + kMaxUpstreams) {}
 
 StdioGateway::~StdioGateway() {
   stop_.request_stop();
   calls_.stop_all();
   workers_.close();
-  // Side by side: each may take its whole grace.
-  std::vector<std::thread> closers;
-  for (const auto& upstream : upstreams_) {
-    const auto close = [this, &upstream] { upstream->close(parts_.patience.server_end); };
-    closers.push_back(start_thread(close));
-    if (closers.back().joinable()) continue;
-    closers.pop_back();
-    close();
-  }
-  for (std::thread& closer : closers) closer.join();
+  servers_.close(parts_.patience.server_end);
   outbox_.close(parts_.patience.server_end);
 }
 
 std::shared_ptr<const StdioGateway::ClientFacts> StdioGateway::client() const {
   const MutexLock lock(mutex_);
   return client_;
-}
-
-Upstream* StdioGateway::find_upstream(std::string_view name) const {
-  for (const auto& upstream : upstreams_) {
-    if (upstream->name() == name) return upstream.get();
-  }
-  return nullptr;
 }
 
 // A client that is gone is owed no answer; what its calls did is recorded all the same.
@@ -256,7 +243,7 @@ bool StdioGateway::admits_knock(const mcp::Request& request) {
 ReplyForm StdioGateway::tool_reply_form(std::string_view name) const {
   const auto snapshot = parts_.policy.get();
   const policy::Tool* tool = snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(name);
-  const auto live = tool == nullptr ? nullptr : live_tools_.find(*tool);
+  const auto live = tool == nullptr ? nullptr : servers_.tools().find(*tool);
   return live != nullptr && live->has_output_schema ? ReplyForm::kToolText
                                                     : ReplyForm::kToolStructured;
 }
@@ -309,9 +296,10 @@ void StdioGateway::start_call(Proposal proposal) {
         snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(proposal.tool);
     // What the server offers under this name is not what the catalogue names: it is no such tool.
     // While a change is open the call waits for the new list; see `run_call`.
-    const bool is_changing = tool != nullptr && listings_.is_ready(tool->upstream_server) &&
-                             !listings_.is_settled(tool->upstream_server);
-    if (tool != nullptr && !is_changing && !is_offered(*tool)) {
+    const bool is_changing = tool != nullptr &&
+                             servers_.listings().is_ready(tool->upstream_server) &&
+                             !servers_.listings().is_settled(tool->upstream_server);
+    if (tool != nullptr && !is_changing && !servers_.is_offered(*tool)) {
       return send(denial_line(proposal.id, refuse(ReasonCode::kUnknownTool, proposal.tool), form));
     }
   }
@@ -340,25 +328,13 @@ void StdioGateway::start_call(Proposal proposal) {
   send(denial_line(proposal.id, refuse(ReasonCode::kLimitExceeded, proposal.tool), form));
 }
 
-// Whether a call of `tool` may go to its server now: its hands are shaken and, for a tool, the list
-// in hand is of a moment after the last change and has the tool as pinned.
-bool StdioGateway::is_offered(const policy::Tool& tool) const {
-  if (is_method_entry(tool.name)) return listings_.is_ready(tool.upstream_server);
-  return listings_.is_settled(tool.upstream_server) &&
-         LiveTools::state_of(tool, live_tools_.find(tool).get()) == ToolState::kLive;
-}
-
 // A call that meets a change of its server's list waits for the new one, within its time.
 bool StdioGateway::wait_until_offered(const access::ProposedCall& proposed, const LiveCall& call) {
   const auto snapshot = parts_.policy.get();
   const policy::Tool* tool =
       snapshot == nullptr ? nullptr : snapshot->bundle->find_tool(proposed.tool);
   if (tool == nullptr) return true;  // the boundary says so
-  if (!is_method_entry(tool->name)) {
-    listings_.wait_until_settled(tool->upstream_server, parts_.limits.call_timeout,
-                                 call.stop.get_token());
-  }
-  return is_offered(*tool);
+  return servers_.wait_until_offered(*tool, parts_.limits.call_timeout, call.stop.get_token());
 }
 
 void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,

@@ -18,13 +18,12 @@
 #include "enforcement/enforcement_point.h"
 #include "gateway/config.h"
 #include "gateway/live_calls.h"
-#include "gateway/live_tools.h"
 #include "gateway/notices.h"
 #include "gateway/outbox.h"
 #include "gateway/patience.h"
 #include "gateway/replies.h"
-#include "gateway/server_listings.h"
 #include "gateway/server_requests.h"
+#include "gateway/servers.h"
 #include "gateway/upstream.h"
 #include "gateway/worker_pool.h"
 #include "mcp/message.h"
@@ -106,7 +105,6 @@ class StdioGateway final : public UpstreamListener {
   struct HandRound;
   std::size_t shake_all_hands(const json::Object& capabilities);
   bool wait_for_hands(const HandRound& round);
-  Status shake_hands(Upstream& upstream, const json::Object& capabilities);
   json::Object offered_capabilities(std::set<std::string, std::less<>>& offered) const;
   json::Object initialize_result(const ClientFacts& facts, json::Object capabilities) const;
 
@@ -118,8 +116,6 @@ class StdioGateway final : public UpstreamListener {
   void note_subscription(const std::string& method, const enforcement::GrantedCall& call,
                          const Upstream& upstream);
   void list_again(Upstream& upstream);
-  Status refresh_tools(Upstream& upstream, MonotonicTime deadline);
-  std::chrono::milliseconds left_until(MonotonicTime deadline) const;
   void tell_changed_tools();
 
   // What servers say.
@@ -132,17 +128,13 @@ class StdioGateway final : public UpstreamListener {
   std::string refusal_of(Upstream& upstream, const mcp::Request& request);
 
   // Answers to the client.
-  bool is_offered(const policy::Tool& tool) const;
   bool wait_until_offered(const access::ProposedCall& proposed, const LiveCall& call);
   enforcement::Denial refuse(access::ReasonCode reason, std::string tool);
   void send(std::string line);
   void send_error(mcp::ErrorResponse error);
   std::shared_ptr<const ClientFacts> client() const;
-  Upstream* find_upstream(std::string_view name) const;
 
   const GatewayParts parts_;
-  LiveTools live_tools_;
-  ServerListings listings_;
   LiveCalls calls_;
   ServerRequests server_requests_;
   std::atomic<int> log_level_{0};
@@ -160,7 +152,7 @@ class StdioGateway final : public UpstreamListener {
   std::set<std::pair<std::string, std::string>> subscriptions_ REMIT_GUARDED_BY(mutex_);
   Outbox outbox_;
   AnswerBytes answers_{kMaxQueuedBytes};  // beside what the outbox holds
-  std::vector<std::unique_ptr<Upstream>> upstreams_;
+  Servers servers_;
   WorkerPool workers_;
 };
 

@@ -62,23 +62,6 @@ std::string cursor_text(std::uint64_t generation, std::size_t index) {
   return std::to_string(generation) + "." + std::to_string(index);
 }
 
-// Waits for `span`, or until `stop` is asked for.
-void pause(const Clock& clock, std::chrono::milliseconds span, const std::stop_token& stop) {
-  Mutex mutex;
-  CondVar woken;
-  const std::stop_callback on_stop(stop, [&] {
-    const MutexLock lock(mutex);
-    woken.notify_all();
-  });
-  const MonotonicTime end = clock.monotonic_now() + span;
-  MutexLock lock(mutex);
-  while (!stop.stop_requested()) {
-    const Duration left = end - clock.monotonic_now();
-    if (left.count() <= 0) return;
-    woken.wait_for(mutex, left);
-  }
-}
-
 std::optional<std::size_t> parse_cursor(std::string_view cursor, std::uint64_t generation) {
   const std::string prefix = std::to_string(generation) + ".";
   if (!cursor.starts_with(prefix)) return std::nullopt;
@@ -96,71 +79,7 @@ Status StdioGateway::start(const std::vector<UpstreamSettings>& upstreams,
   if (outbox_.is_broken()) {
     return Error{ErrorCode::kUnavailable, "no thread can be started to write to the client"};
   }
-  for (const UpstreamSettings& settings : upstreams) {
-    process::Command command{
-        .arguments = settings.command,
-        .environment = process::pick_environment(process::harmless_variables()),
-        .working_directory = directory};
-    for (std::string& entry : process::pick_environment(settings.inherit)) {
-      command.environment.push_back(std::move(entry));
-    }
-    for (const auto& [name, value] : settings.environment) {
-      std::erase_if(command.environment,
-                    [&](const std::string& entry) { return entry.starts_with(name + "="); });
-      command.environment.push_back(name + "=" + value);
-    }
-    upstreams_.push_back(
-        std::make_unique<Upstream>(settings.name, *this, parts_.notices, answers_));
-    const Status started = upstreams_.back()->start(command);
-    if (!started) return in_place("upstream " + settings.name, started.error());
-  }
-  return {};
-}
-
-std::chrono::milliseconds StdioGateway::left_until(MonotonicTime deadline) const {
-  return std::chrono::ceil<std::chrono::milliseconds>(deadline - parts_.clock.monotonic_now());
-}
-
-// Hands and list within one deadline; then the server is ready.
-Status StdioGateway::shake_hands(Upstream& upstream, const json::Object& capabilities) {
-  const MonotonicTime deadline = parts_.clock.monotonic_now() + parts_.patience.handshake;
-  if (!listings_.begin(upstream.name())) {
-    return Error{ErrorCode::kUnavailable, "it is busy, or given up, since an earlier initialize"};
-  }
-  Status shaken = upstream.shake_hands(capabilities, stop_.get_token(), left_until(deadline));
-  if (shaken) return refresh_tools(upstream, deadline);
-  listings_.abandon(upstream.name());
-  return shaken;
-}
-
-// Lists the server's tools until the list is of a moment after the last reported change, or the
-// server is given up. The caller has the server's turn, which is given back. Without a list nothing
-// is known to be as pinned, and no tool of the server can be called.
-Status StdioGateway::refresh_tools(Upstream& upstream, MonotonicTime deadline) {
-  const bool has_tools = is_object(upstream.capabilities(), "tools");
-  Status status;
-  auto next = ServerListings::Next::kList;
-  while (next == ServerListings::Next::kList) {
-    pause(parts_.clock, listings_.pause_before(upstream.name()), stop_.get_token());
-    std::vector<json::Object> tools;
-    status = {};
-    if (has_tools) {
-      auto listed = upstream.list_tools(left_until(deadline), stop_.get_token());
-      if (listed) tools = std::move(*listed);
-      if (!listed) status = std::move(listed).error();
-    }
-    live_tools_.set(upstream.name(), tools);
-    next = listings_.end(upstream.name(), status.has_value());
-  }
-  if (next == ServerListings::Next::kGiveUp) {
-    live_tools_.set(upstream.name(), {});
-    return Error{ErrorCode::kLimitExceeded, "its tools change without end"};
-  }
-  const auto snapshot = parts_.policy.get();
-  if (status && has_tools && snapshot != nullptr) {
-    live_tools_.announce(*snapshot->bundle, upstream.name(), parts_.notices);
-  }
-  return status;
+  return servers_.start(upstreams, directory);
 }
 
 // The handshakes that one `initialize` began.
@@ -174,10 +93,13 @@ struct StdioGateway::HandRound {
 // patience go on, and their tools are announced as a change.
 std::size_t StdioGateway::shake_all_hands(const json::Object& capabilities) {
   // Guarded by `mutex_`; a slow server's handshake outlives this call.
-  const auto round = std::make_shared<HandRound>(HandRound{.left = upstreams_.size()});
-  for (const auto& upstream : upstreams_) {
+  const auto round = std::make_shared<HandRound>(HandRound{.left = servers_.all().size()});
+  for (const auto& upstream : servers_.all()) {
     const auto shake = [this, round, capabilities, server = upstream.get()](Status status) {
-      if (status) status = shake_hands(*server, capabilities);
+      if (status) {
+        status = servers_.shake_hands(*server, capabilities, parts_.patience.handshake,
+                                      stop_.get_token());
+      }
       if (!status) {
         parts_.notices.say("server " + quoted(server->name()) +
                            " cannot be used: " + status.error().to_string());
@@ -264,12 +186,12 @@ json::Object StdioGateway::offered_capabilities(std::set<std::string, std::less<
   for (const policy::Tool* entry :
        parts_.point.visible_tools(access::Credential::local(), snapshot)) {
     if (!is_method_entry(entry->name)) continue;
-    const Upstream* upstream = find_upstream(entry->upstream_server);
+    const Upstream* upstream = servers_.find(entry->upstream_server);
     const mcp::Method* method =
         mcp::find_method(mcp::Sender::kClient, mcp::MethodKind::kRequest,
                          std::string_view(entry->name).substr(4), mcp::kNewestRevision);
     if (upstream == nullptr || method == nullptr) continue;
-    if (!listings_.is_ready(upstream->name())) continue;
+    if (!servers_.listings().is_ready(upstream->name())) continue;
     const std::string_view name = method->capability;
     if (name != "resources" && name != "prompts" && name != "completions") continue;
     if (!is_object(upstream->capabilities(), name)) continue;
@@ -285,8 +207,8 @@ json::Object StdioGateway::offered_capabilities(std::set<std::string, std::less<
     offer(name, std::move(parts));
   }
   const bool is_logging =
-      std::any_of(upstreams_.begin(), upstreams_.end(), [this](const auto& upstream) {
-        return listings_.is_ready(upstream->name()) &&
+      std::any_of(servers_.all().begin(), servers_.all().end(), [this](const auto& upstream) {
+        return servers_.listings().is_ready(upstream->name()) &&
                is_object(upstream->capabilities(), "logging");
       });
   if (is_logging) offer("logging", {});
@@ -299,10 +221,11 @@ json::Object StdioGateway::initialize_result(const ClientFacts& facts,
                       {"capabilities", std::move(capabilities)},
                       {"serverInfo", json::Object{{"name", "remit"}, {"version", REMIT_VERSION}}}};
   std::string instructions;
-  for (const auto& upstream : upstreams_) {
-    if (!listings_.is_ready(upstream->name()) || upstream->instructions().empty()) continue;
+  for (const auto& upstream : servers_.all()) {
+    if (!servers_.listings().is_ready(upstream->name()) || upstream->instructions().empty())
+      continue;
     if (!instructions.empty()) instructions += "\n\n";
-    if (upstreams_.size() > 1) instructions += upstream->name() + ": ";
+    if (servers_.all().size() > 1) instructions += upstream->name() + ": ";
     instructions += upstream->instructions();
   }
   if (!instructions.empty()) result.set("instructions", std::move(instructions));
@@ -329,8 +252,8 @@ void StdioGateway::list_tools(const mcp::Request& request) {
   for (const policy::Tool* tool : visible) {
     const auto index = static_cast<std::size_t>(tool - snapshot->bundle->tools.data());
     if (index < first || is_method_entry(tool->name)) continue;
-    if (!listings_.is_ready(tool->upstream_server)) continue;
-    const auto live = live_tools_.find(*tool);
+    if (!servers_.listings().is_ready(tool->upstream_server)) continue;
+    const auto live = servers_.tools().find(*tool);
     if (LiveTools::state_of(*tool, live.get()) != ToolState::kLive) continue;
     if (tools.size() == kToolsPerPage) {
       result.set("nextCursor", cursor_text(generation, index));
@@ -373,7 +296,7 @@ void StdioGateway::pass_log_message(Upstream& upstream, const json::Object& para
   const json::Value* logger = params.find("logger");
   if (logger != nullptr && logger->if_string() != nullptr) {
     passed.set("logger", *logger);
-  } else if (upstreams_.size() > 1) {
+  } else if (servers_.all().size() > 1) {
     passed.set("logger", upstream.name());
   }
   outbox_.offer(

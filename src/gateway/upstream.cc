@@ -78,6 +78,11 @@ bool Upstream::post(std::string line) {
   return outbox_ != nullptr && outbox_->offer(std::move(line));
 }
 
+bool Upstream::has_ended() const {
+  const MutexLock lock(mutex_);
+  return has_ended_;
+}
+
 bool Upstream::has_live_call() const {
   const MutexLock lock(mutex_);
   for (const auto& [id, pending] : pending_) {

@@ -95,6 +95,8 @@ class Upstream {
   Result<std::vector<json::Object>> list_tools(std::chrono::milliseconds timeout,
                                                std::stop_token stop);
 
+  /// Whether the server is gone, or closed its output.
+  [[nodiscard]] bool has_ended() const;
   /// Whether a call of the client's is waiting for this server's answer.
   [[nodiscard]] bool has_live_call() const;
   /// The client's token of the live call that we gave `token` for, if it gave one.

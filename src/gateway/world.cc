@@ -9,6 +9,7 @@
 #include "attributes/path_attribute_source.h"
 #include "attributes/sqlite_attribute_source.h"
 #include "cedar/cedar_decision_point.h"
+#include "enforcement/once.h"
 #include "gateway/live_tools.h"
 #include "mcp/methods.h"
 #include "policy/bundle.h"
@@ -102,6 +103,10 @@ void check_tool(const policy::Tool& tool, const Config& config, const World& wor
     add("takes any argument and pins no schema, so nobody would see that its server changed it; "
         "name the schema as its arguments");
   }
+  if (tool.needs_ledger() && !config.state) {
+    add("needs approvals or takes idempotency keys, which are kept in the \"state\" that " +
+        config.file + " does not have");
+  }
   for (const policy::ResourceReference& reference : tool.resources) {
     if (world.sources.contains(reference.type)) continue;
     add("names a resource of the type " + quoted(reference.type) + ", for which " + config.file +
@@ -113,10 +118,9 @@ void check_tool(const policy::Tool& tool, const Config& config, const World& wor
 }
 
 // The bundle with its policies, published; null when there are problems.
-std::shared_ptr<const decision::PolicySnapshot> load_policy(const Config& config,
-                                                            const std::string& route,
-                                                            FileSystem& files, World& world,
-                                                            std::vector<Error>& problems) {
+std::shared_ptr<const decision::PolicySnapshot> load_policy(
+    const Config& config, std::span<const std::string_view> routes, FileSystem& files, World& world,
+    std::vector<Error>& problems) {
   policy::BundleOutcome loaded = policy::load_bundle(files, config.bundle);
   if (loaded.bundle == nullptr) {
     std::move(loaded.problems.begin(), loaded.problems.end(), std::back_inserter(problems));
@@ -128,7 +132,8 @@ std::shared_ptr<const decision::PolicySnapshot> load_policy(const Config& config
     problems.push_back(std::move(problem));
   }
   for (const policy::Tool& tool : loaded.bundle->tools) check_tool(tool, config, world, problems);
-  if (loaded.bundle->find_route(route) == nullptr) {
+  for (const std::string_view route : routes) {
+    if (loaded.bundle->find_route(route) != nullptr) continue;
     problems.push_back({ErrorCode::kInvalidInput,
                         "the bundle has no route " + quoted(route) + ", by which calls come here",
                         config.bundle + "/bundle.yaml"});
@@ -140,11 +145,17 @@ std::shared_ptr<const decision::PolicySnapshot> load_policy(const Config& config
   return nullptr;
 }
 
-Result<DigestKey> read_key(const std::string& file, FileSystem& files) {
-  REMIT_TRY_ASSIGN(const std::string bytes, files.read(file, kMaxKeyBytes));
-  auto key = DigestKey::from_bytes(std::as_bytes(std::span{bytes.data(), bytes.size()}));
-  if (!key) return in_place(file, key.error());
-  return key;
+// The place is the configuration, which names the ledger; what the database says goes behind it.
+Status open_ledger(const Config& config, World& world, const Clock& clock, Random& random,
+                   const DigestKey& key) {
+  if (!config.state) return {};
+  auto opened = ledger::DatabaseLedger::open(
+      {.location = *config.state, .key_check = enforcement::ledger_key_check(key)}, clock, random);
+  if (!opened) {
+    return Error{opened.error().code, opened.error().to_string(), config.file + ": state"};
+  }
+  world.ledger = std::move(*opened);
+  return {};
 }
 
 Status open_log(const Config& config, World& world, FileSystem& files, const Clock& clock,
@@ -153,25 +164,34 @@ Status open_log(const Config& config, World& world, FileSystem& files, const Clo
   REMIT_TRY_ASSIGN(world.evidence,
                    evidence::FileEvidenceLog::open(files, clock, random,
                                                    {.directory = config.evidence.directory}));
-  world.authenticator.emplace(config.pinned, key);
+  world.identities = std::make_unique<Identities>(config, key, files);
   world.point = std::make_unique<enforcement::EnforcementPoint>(
       enforcement::Surroundings{.policy = world.policy,
-                                .authenticator = *world.authenticator,
+                                .authenticator = world.identities->authenticator(),
                                 .sources = world.sources,
                                 .evidence = *world.evidence,
                                 .clock = clock,
                                 .random = random,
-                                .digest_key = key});
+                                .digest_key = key,
+                                .ledger = world.ledger.get()});
   return world.point->record_publication(*snapshot);
 }
 
 }  // namespace
 
-WorldOutcome assemble(const Config& config, const std::string& route, FileSystem& files,
-                      const Clock& clock, Random& random) {
+Result<DigestKey> read_digest_key(const Config& config, FileSystem& files) {
+  const std::string& file = config.evidence.digest_key;
+  REMIT_TRY_ASSIGN(const std::string bytes, files.read(file, kMaxKeyBytes));
+  auto key = DigestKey::from_bytes(std::as_bytes(std::span{bytes.data(), bytes.size()}));
+  if (!key) return in_place(file, key.error());
+  return key;
+}
+
+WorldOutcome assemble(const Config& config, std::span<const std::string_view> routes,
+                      FileSystem& files, const Clock& clock, Random& random) {
   WorldOutcome out;
   auto world = std::make_unique<World>();
-  const Result<DigestKey> key = read_key(config.evidence.digest_key, files);
+  const Result<DigestKey> key = read_digest_key(config, files);
   if (!key) out.problems.push_back(key.error());
   for (const AttributeSettings& settings : config.attributes) {
     auto [source, problems] = open_source(settings, files, clock);
@@ -179,9 +199,10 @@ WorldOutcome assemble(const Config& config, const std::string& route, FileSystem
     world->sources.emplace(settings.type, source.get());
     world->owned_sources.push_back(std::move(source));
   }
-  const auto snapshot = load_policy(config, route, files, *world, out.problems);
+  const auto snapshot = load_policy(config, routes, files, *world, out.problems);
   if (!out.problems.empty()) return out;
-  const Status opened = open_log(config, *world, files, clock, random, *key, snapshot);
+  Status opened = open_ledger(config, *world, clock, random, *key);
+  if (opened) opened = open_log(config, *world, files, clock, random, *key, snapshot);
   if (!opened) {
     out.problems.push_back(opened.error());
     return out;

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,7 +16,8 @@
 #include "enforcement/enforcement_point.h"
 #include "evidence/file_evidence_log.h"
 #include "gateway/config.h"
-#include "identity/pinned_authenticator.h"
+#include "gateway/identities.h"
+#include "ledger/database_ledger.h"
 
 namespace remit::gateway {
 
@@ -26,10 +28,11 @@ struct World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  std::optional<identity::PinnedAuthenticator> authenticator;  ///< once the key was read
+  std::unique_ptr<Identities> identities;
   std::vector<std::unique_ptr<attributes::AttributeSource>> owned_sources;
   std::unordered_map<std::string, const attributes::AttributeSource*> sources;  ///< by type
   decision::CurrentPolicy policy;
+  std::unique_ptr<ledger::DatabaseLedger> ledger;  ///< null without `state`
   std::unique_ptr<evidence::FileEvidenceLog> evidence;
   std::unique_ptr<enforcement::EnforcementPoint> point;
 };
@@ -40,13 +43,18 @@ struct WorldOutcome {
   std::vector<Error> problems;
 };
 
-/// Builds the world of `config`: loads the bundle and its policies, opens the stores and then the
-/// evidence log, and publishes the policy into it. Nothing is written before everything else is
-/// known to be right. Problems beyond those of the parts: a tool without an upstream, or with one
-/// that the configuration does not have; a resource type without attributes; an `mcp:` entry that
-/// is no method of the protocol; a tool that takes any argument and pins no schema; a bundle
-/// without `route`.
-WorldOutcome assemble(const Config& config, const std::string& route, FileSystem& files,
-                      const Clock& clock, Random& random);
+/// Builds the world of `config`: loads the bundle and its policies, opens the stores, the ledger
+/// and then the evidence log, and publishes the policy into it. Nothing is written before
+/// everything else is known to be right. Problems beyond those of the parts: a tool without an
+/// upstream, or with one that the configuration does not have; a resource type without attributes;
+/// an `mcp:` entry that is no method of the protocol; a tool that takes any argument and pins no
+/// schema; a tool that needs approvals or takes keys, without `state`; a bundle
+/// without one of `routes`.
+WorldOutcome assemble(const Config& config, std::span<const std::string_view> routes,
+                      FileSystem& files, const Clock& clock, Random& random);
+
+/// The deployment's digest key. Errors: as of reading it; `invalid_input` for one that is too
+/// short.
+Result<DigestKey> read_digest_key(const Config& config, FileSystem& files);
 
 }  // namespace remit::gateway

@@ -34,8 +34,8 @@ struct WorkerParts {
   /// Whether there is a `tool` of that name to be called; false: `unknown_tool`, and the row is
   /// denied. Empty: the catalogue alone says so.
   std::function<bool(std::string_view tool)> is_offered = {};
-  /// Whether a call of `tool` whose end nobody knows may be asked for again: the ledger knows its
-  /// key, or it is declared idempotent (REQ-QU-018). Empty: none may.
+  /// Whether a call of `tool` whose end nobody knows may be asked for again: the ledger knows
+  /// what became of it by its key (REQ-QU-018). Empty: none may.
   std::function<bool(std::string_view tool)> may_ask_again = {};
   /// Gets lines for the operator, outside text quoted; from any thread. May be empty.
   std::function<void(std::string_view)> notice = {};

@@ -121,6 +121,11 @@ def act(id, params):
     elif do == "close":
         os.close(1)
         time.sleep(1000)
+    elif do == "hang_once":
+        if os.path.exists("hung"):
+            answer(id, text("done"))
+        else:
+            open("hung", "w").close()
     elif do == "hang":
         notify("notifications/message", {"level": "info", "data": "hanging"})
     elif do == "twice":
