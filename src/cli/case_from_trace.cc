@@ -1,8 +1,10 @@
 // remit case from-trace: a recorded call as a case of a manifest, its expectation left to a person.
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
+#include "grading/blank.h"
 #include "grading/case_draft.h"
 
 namespace remit::cli {
@@ -26,11 +28,38 @@ int write_new(World& world, const std::string& path, const std::string& text, in
   return kExitCannotWrite;
 }
 
+// The manifest as it is, with the draft in it; in place whole or not at all.
+int add_to(World& world, const std::string& path, const grading::CaseDraft& draft, int exit_code) {
+  const Result<std::string> manifest = world.files.read(path, kMaxConfigBytes);
+  if (!manifest) {
+    complain(world, manifest.error());
+    return kExitUsage;
+  }
+  const Result<std::string> text = draft.text_into(*manifest, path);
+  if (!text) {
+    complain(world, text.error());
+    return text.error().code == ErrorCode::kNotFound ? kExitFailed : kExitUsage;
+  }
+  if (const Status written = world.files.replace(path, *text); !written) {
+    complain(world, written.error());
+    return kExitCannotWrite;
+  }
+  return print(
+      world,
+      fmt::format("added to {}; remit grade refuses it until every {} in it is filled in\n",
+                  quoted(path), grading::kBlank),
+      exit_code);
+}
+
 }  // namespace
 
 int run_case_from_trace(const Arguments& arguments, World& world) {
   if (arguments.has("--invocation") && arguments.has("--run-id")) {
     complain(world, Error{ErrorCode::kInvalidInput, "give --invocation or --run-id, not both"});
+    return kExitUsage;
+  }
+  if (arguments.has("--out") && arguments.has("--into")) {
+    complain(world, Error{ErrorCode::kInvalidInput, "give --out or --into, not both"});
     return kExitUsage;
   }
   Result<grading::Evidence> opened =
@@ -57,6 +86,7 @@ int run_case_from_trace(const Arguments& arguments, World& world) {
     complain(world, read.error());
     return kExitBadInput;
   }
+  if (arguments.has("--into")) return add_to(world, arguments.value("--into"), draft, exit_code);
   const Result<std::string> text = draft.text();
   if (!text) {
     complain(world, text.error());

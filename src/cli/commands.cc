@@ -203,10 +203,16 @@ Command case_from_trace_command() {
                     input_format_flag(),
                     {.name = "--out",
                      .value_name = "FILE",
-                     .help = "write to a file, which must not be there yet"}},
+                     .help = "write to a file, which must not be there yet"},
+                    {.name = "--into",
+                     .value_name = "MANIFEST",
+                     .help = "add to this manifest, of which every byte stays; its cases must have "
+                             "other ids"}},
           .positionals = {{.name = "INPUT", .help = "events to read", .repeatable = true}},
           .examples = {{"remit case from-trace evidence --invocation kq3… --out incident.yaml",
-                        "a test that keeps an incident from coming back"}},
+                        "a test that keeps an incident from coming back"},
+                       {"remit case from-trace evidence --invocation kq3… --into manifest.yaml",
+                        "the same beside the cases that are there"}},
           .run = run_case_from_trace};
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "grading/blank.h"
+#include "grading/manifest_text.h"
 #include "yaml/scalar.h"
 
 namespace remit::grading {
@@ -173,44 +174,82 @@ class CaseDraft::Text {
     blank(indent, name,
           fmt::format("the trace says {}{}", said, values.size() > kToldValues ? " and more" : ""));
   }
-  void section(std::string_view name, std::string_view key_name, std::string_view required,
-               const std::vector<Thing>& things) {
-    if (things.empty()) return;
-    out_ += fmt::format("{}:\n", name);
-    for (const Thing& thing : things) {
-      key("  - ", key_name, thing.name);
-      bool has_required = required.empty();
-      for (const auto& [attribute, values] : thing.attributes) {
-        fact("    ", attribute, values);
-        has_required = has_required || attribute == required;
-      }
-      if (!has_required) blank("    ", required, "not recorded");
-    }
-  }
 
  private:
   std::string& out_;
 };
 
-Result<std::string> CaseDraft::text() const {
-  std::vector<const Call*> calls;
-  std::vector<std::pair<std::string, std::vector<const Call*>>> cases;
+const std::array<CaseDraft::SectionForm, 4> CaseDraft::kSectionForms = {{
+    {Section::kPolicy, "policies", "version", ""},
+    {Section::kPrincipal, "principals", "ref", ""},
+    {Section::kResource, "resources", "id", "type"},
+    {Section::kApproval, "approvals", "id", "state"},
+}};
+
+std::string CaseDraft::things_text(const SectionForm& form, const std::vector<Thing>& things) {
+  std::string out;
+  Text text(out);
+  for (const Thing& thing : things) {
+    text.key("  - ", form.key, thing.name);
+    bool has_required = form.required.empty();
+    for (const auto& [attribute, values] : thing.attributes) {
+      text.fact("    ", attribute, values);
+      has_required = has_required || attribute == form.required;
+    }
+    if (!has_required) text.blank("    ", form.required, "not recorded");
+  }
+  return out;
+}
+
+std::string CaseDraft::case_text(const std::string& id, const std::vector<const Call*>& members) {
+  std::string out;
+  Text text(out);
+  text.key("  - ", "id", id);
+  text.blank("    ", "kind",
+             "security: a control is tested and its request must come; task: an agent's requests "
+             "are judged");
+  out += "    expect:\n";
+  for (const Call* call : members) {
+    text.key("      - ", "invocation_id", call->id);
+    text.fact("        ", "tool", call->tool);
+    if (call->tool.empty()) text.blank("        ", "tool", "not recorded");
+    text.fact("        ", "route", call->route);
+    text.fact("        ", "principal", call->principal);
+    text.fact("        ", "resource", call->resource);
+    text.blank("        ", "decision", "allow or deny");
+    text.blank("        ", "reason", "allowed, or why it must be denied: spec/reasons.md");
+    text.blank("        ", "effects", "how many it should have; 0 where it must be denied");
+  }
+  return out;
+}
+
+// REQ-MF-034.
+std::string CaseDraft::case_id_of(const Call& call) const {
+  if (!call.case_id.empty()) return call.case_id.front();
+  if (selection_.run_id) return *selection_.run_id;
+  if (selection_.invocation_id) return "invocation-" + *selection_.invocation_id;
+  return call.run_id.empty() ? "trace" : call.run_id.front();
+}
+
+Result<CaseDraft::Parts> CaseDraft::parts() const {
+  Parts out;
   std::unordered_map<std::string, std::size_t> case_index;
-  Fact environment = environment_;
+  out.environment = environment_;
   for (const Call& call : calls_) {
     if (!is_selected(call)) continue;
-    calls.push_back(&call);
-    for (const std::string& one : call.environment) note(environment, one);
-    const std::string id = !call.case_id.empty()      ? call.case_id.front()
-                           : selection_.run_id        ? *selection_.run_id
-                           : selection_.invocation_id ? "invocation-" + *selection_.invocation_id
-                                                      : "trace";
-    const auto [of_case, is_new] = case_index.try_emplace(id, cases.size());
-    if (is_new) cases.emplace_back(id, std::vector<const Call*>{});
-    cases[of_case->second].second.push_back(&call);
+    out.calls.push_back(&call);
+    for (const std::string& one : call.environment) note(out.environment, one);
+    const std::string id = case_id_of(call);
+    const auto [of_case, is_new] = case_index.try_emplace(id, out.cases.size());
+    if (is_new) out.cases.emplace_back(id, std::vector<const Call*>{});
+    out.cases[of_case->second].second.push_back(&call);
   }
-  if (calls.empty()) return Error{ErrorCode::kNotFound, "no invocation is recorded that fits"};
+  if (out.calls.empty()) return Error{ErrorCode::kNotFound, "no invocation is recorded that fits"};
+  return out;
+}
 
+Result<std::string> CaseDraft::text() const {
+  REMIT_TRY_ASSIGN(const Parts selected, parts());
   std::string out = fmt::format(
       "# Made of recorded events by remit case from-trace; remit grade refuses it while a {0} is\n"
       "# left. Facts are what the trace recorded: check them against the fixture, since a wrong\n"
@@ -220,32 +259,40 @@ Result<std::string> CaseDraft::text() const {
       "# tool, route and order.\n"
       "manifest: remit.manifest/1\n",
       kBlank);
-  Text text(out);
-  text.fact("", "environment", environment);
-  text.section("policies", "version", "", things(calls, Section::kPolicy));
-  text.section("principals", "ref", "", things(calls, Section::kPrincipal));
-  text.section("resources", "id", "type", things(calls, Section::kResource));
-  text.section("approvals", "id", "state", things(calls, Section::kApproval));
+  Text(out).fact("", "environment", selected.environment);
+  for (const SectionForm& form : kSectionForms) {
+    const std::string items = things_text(form, things(selected.calls, form.section));
+    if (!items.empty()) out += fmt::format("{}:\n{}", form.list, items);
+  }
   out += "cases:\n";
-  for (const auto& [id, members] : cases) {
-    text.key("  - ", "id", id);
-    text.blank("    ", "kind",
-               "security: a control is tested and its request must come; task: an agent's requests "
-               "are judged");
-    out += "    expect:\n";
-    for (const Call* call : members) {
-      text.key("      - ", "invocation_id", call->id);
-      text.fact("        ", "tool", call->tool);
-      if (call->tool.empty()) text.blank("        ", "tool", "not recorded");
-      text.fact("        ", "route", call->route);
-      text.fact("        ", "principal", call->principal);
-      text.fact("        ", "resource", call->resource);
-      text.blank("        ", "decision", "allow or deny");
-      text.blank("        ", "reason", "allowed, or why it must be denied: spec/reasons.md");
-      text.blank("        ", "effects", "how many it should have; 0 where it must be denied");
+  for (const auto& [id, members] : selected.cases) out += case_text(id, members);
+  return out;
+}
+
+Result<std::string> CaseDraft::text_into(std::string_view manifest, const std::string& file) const {
+  REMIT_TRY_ASSIGN(const Parts selected, parts());
+  REMIT_TRY_ASSIGN(ManifestText text, ManifestText::open(manifest, file));
+  for (const auto& [id, members] : selected.cases) {
+    if (const std::uint32_t line = text.line_of("cases", "id", id); line > 0) {
+      return Error{
+          ErrorCode::kAlreadyExists,
+          fmt::format("has a case {} already: rename it, or take other invocations", quoted(id)),
+          fmt::format("{}:{}", file, line)};
     }
   }
-  return out;
+  for (const SectionForm& form : kSectionForms) {
+    if (form.section == Section::kPolicy) continue;  // who may decide is for a person to say
+    std::vector<Thing> added = things(selected.calls, form.section);
+    std::erase_if(
+        added, [&](const Thing& one) { return text.line_of(form.list, form.key, one.name) > 0; });
+    // A list that is not there pins nothing, and one that begins here would have to name what the
+    // other cases name as well (REQ-MF-004).
+    if (text.has(form.list)) REMIT_TRY(text.append(form.list, things_text(form, added)));
+  }
+  std::string cases;
+  for (const auto& [id, members] : selected.cases) cases += case_text(id, members);
+  REMIT_TRY(text.append("cases", cases));
+  return text.take();
 }
 
 }  // namespace remit::grading

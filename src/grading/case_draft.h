@@ -6,6 +6,7 @@
 //     REMIT_TRY_ASSIGN(std::string yaml, draft.text());
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,14 @@ class CaseDraft {
   /// what should have been, are blanks. Errors: `not_found` where nothing was selected.
   [[nodiscard]] Result<std::string> text() const;
 
+  /// `manifest`, the text of the file `file`, with the drafted cases behind its own and the things
+  /// that they name behind those that it pins; all that was there stays byte for byte (REQ-MF-035).
+  /// Errors: `not_found` as above; `invalid_input` where it is no manifest, blanks aside;
+  /// `already_exists` for a case whose id it has; `failed_precondition` where a list of it is not
+  /// written one item a line.
+  [[nodiscard]] Result<std::string> text_into(std::string_view manifest,
+                                              const std::string& file) const;
+
  private:
   /// The first different values that were recorded of one fact, in the order of the first of each.
   using Fact = std::vector<std::string>;
@@ -67,7 +76,23 @@ class CaseDraft {
     std::vector<std::pair<std::string_view, Fact>> attributes;
   };
   class Text;
+  /// What is selected, as the sections of a manifest.
+  struct Parts {
+    Fact environment;
+    std::vector<const Call*> calls;
+    std::vector<std::pair<std::string, std::vector<const Call*>>> cases;
+  };
+  /// How a section of a manifest is written.
+  struct SectionForm {
+    Section section;
+    std::string_view list, key, required;
+  };
+  static const std::array<SectionForm, 4> kSectionForms;
 
+  [[nodiscard]] Result<Parts> parts() const;
+  [[nodiscard]] std::string case_id_of(const Call& call) const;
+  static std::string things_text(const SectionForm& form, const std::vector<Thing>& things);
+  static std::string case_text(const std::string& id, const std::vector<const Call*>& members);
   [[nodiscard]] bool is_selected(const Call& call) const;
   [[nodiscard]] std::vector<Thing> things(const std::vector<const Call*>& calls,
                                           Section section) const;

@@ -22,14 +22,19 @@ struct Told {
   std::vector<std::pair<Field, std::string>> fields;
 };
 
-Result<std::string> draft_of(const std::vector<Told>& events, DraftSelection selection = {}) {
-  CaseDraft draft(std::move(selection));
+Status tell(const std::vector<Told>& events, CaseDraft& draft) {
   for (const Told& told : events) {
     Event event;
     event.kind = told.kind;
     for (const auto& [field, text] : told.fields) event.set(field, text);
     REMIT_TRY(draft.add(event));
   }
+  return {};
+}
+
+Result<std::string> draft_of(const std::vector<Told>& events, DraftSelection selection = {}) {
+  CaseDraft draft(std::move(selection));
+  REMIT_TRY(tell(events, draft));
   return draft.text();
 }
 
@@ -167,6 +172,99 @@ TEST(CaseDraft, KeepsABoundedNumberOfCalls) {
   }
   event.set(Field::kInvocationId, "one more");
   EXPECT_EQ(draft.add(event).error().code, ErrorCode::kLimitExceeded);
+}
+
+// What a person wrote, in ways that a file may be written.
+constexpr std::string_view kWritten =
+    "# ours\r\n"
+    "manifest: remit.manifest/1\n"
+    "principals:\n"
+    "- {ref: p-0, tenant: t}   # odd   spaces\n"
+    "\n"
+    "# the cases\n"
+    "cases:\n"
+    "    - id: first\n"
+    "      kind: task\n"
+    "      allowed_requests: [a]\n"
+    "    # more to come\n"
+    "\n"
+    "# the environment\n"
+    "environment: test";  // without a line feed
+
+TEST(CaseDraft, GoesIntoAManifestOfWhichEveryByteStays) {  // REQ-MF-035
+  CaseDraft draft({});
+  ASSERT_TRUE(tell({{EventKind::kToolRequest,
+                     {{Field::kInvocationId, "i1"}, {Field::kCaseId, "c"}, {Field::kTool, "a"}}},
+                    {EventKind::kAuthorizationDecision,
+                     {{Field::kInvocationId, "i1"},
+                      {Field::kDecision, "deny"},
+                      {Field::kPolicyVersion, "7"},
+                      {Field::kPrincipalRef, "p-1"},
+                      {Field::kPrincipalTenant, "t"}}}},
+                   draft));
+  const std::string text = draft.text_into(kWritten, "m.yaml").value();
+  EXPECT_EQ(text,
+            "# ours\r\n"
+            "manifest: remit.manifest/1\n"
+            "principals:\n"
+            "- {ref: p-0, tenant: t}   # odd   spaces\n"
+            "- ref: p-1\n"
+            "  tenant: t\n"
+            "\n"
+            "# the cases\n"
+            "cases:\n"
+            "    - id: first\n"
+            "      kind: task\n"
+            "      allowed_requests: [a]\n"
+            "    - id: c\n"
+            "      kind: ___  # security: a control is tested and its request must come; task: an "
+            "agent's requests are judged\n"
+            "      expect:\n"
+            "        - invocation_id: i1\n"
+            "          tool: a\n"
+            "          principal: p-1\n"
+            "          decision: ___  # allow or deny\n"
+            "          reason: ___  # allowed, or why it must be denied: spec/reasons.md\n"
+            "          effects: ___  # how many it should have; 0 where it must be denied\n"
+            "    # more to come\n"
+            "\n"
+            "# the environment\n"
+            "environment: test\n");
+  // It is a draft itself now, and takes more, but no case twice.
+  const Result<std::string> again = draft.text_into(text, "m.yaml");
+  EXPECT_EQ(again.error().to_string(),
+            "m.yaml:13: has a case \"c\" already: rename it, or take other invocations");
+  std::string filled = text;
+  for (const auto& [blank, word] : {std::pair{"kind: ___", "kind: task"},
+                                    {"decision: ___", "decision: deny"},
+                                    {"reason: ___", "reason: forbidden"},
+                                    {"effects: ___", "effects: 0"}}) {
+    filled.replace(filled.find(blank), std::string_view(blank).size(), word);
+  }
+  EXPECT_TRUE(parse_manifest(filled, "m").manifest.has_value());
+}
+
+TEST(CaseDraft, RefusesManifestsThatItCannotAddTo) {  // REQ-MF-035
+  CaseDraft draft({});
+  ASSERT_TRUE(tell({{EventKind::kToolRequest, {{Field::kInvocationId, "i1"}, {Field::kTool, "a"}}}},
+                   draft));
+  const std::pair<std::string, std::string> rows[] = {
+      {"contract: remit.contract/1\n", "m:1"},
+      {"- a\n", "m:1"},
+      {"manifest: remit.manifest/1\nother: 1\n", "m:2:1: unknown key"},
+      {"manifest: remit.manifest/1\ncases: [{id: x, kind: task, allowed_requests: [a]}]\n",
+       "m:2: 'cases' is not written one item a line"},
+      {R"({"manifest": "remit.manifest/1", "cases": []})", "m:1: 'cases' is not written"},
+      {"cases: ___\n", "m: is no manifest"},
+  };
+  for (const auto& [text, error] : rows) {
+    const Result<std::string> out = draft.text_into(text, "m");
+    ASSERT_FALSE(out.has_value()) << text;
+    EXPECT_EQ(out.error().to_string().substr(0, error.size()), error);
+  }
+  const std::string begun = draft.text_into("manifest: remit.manifest/1\n", "m").value();
+  EXPECT_EQ(begun.substr(0, 51), "manifest: remit.manifest/1\ncases:\n  - id: trace\n   ");
+  EXPECT_EQ(CaseDraft({}).text_into(begun, "m").error().code, ErrorCode::kNotFound);
 }
 
 }  // namespace
