@@ -6,6 +6,7 @@
 
 #include "cli/conform_commands.h"
 #include "cli/queue.h"
+#include "cli/rollout_commands.h"
 #include "report/formats.h"
 
 namespace remit::cli {
@@ -391,9 +392,11 @@ std::vector<Command> with(std::vector<Command> commands, std::string_view path,
   return commands;
 }
 
-// `remit conform` stands behind the commands that grade and check, `remit queue` beside the gateway.
+// `remit conform` stands behind the commands that grade and check, `remit rollout` behind those of
+// policies, `remit queue` beside the gateway.
 std::vector<Command> with_groups(std::vector<Command> commands) {
   commands = with(std::move(commands), "policy check", conform_commands());
+  commands = with(std::move(commands), "evidence verify", rollout_commands());
   return with(std::move(commands), "grade", queue_commands());
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "report/finding_words.h"
+#include "report/xml_text.h"
 
 namespace remit::report {
 namespace {
@@ -25,43 +26,6 @@ using grading::Value;
 using grading::Verdict;
 
 constexpr std::size_t kMaxListed = 50;  ///< findings of one test
-
-// Jenkins reads XML 1.0, which has no way at all to write most control characters, and no U+FFFE
-// and U+FFFF.
-bool is_xml_character(std::string_view sequence) {
-  if (sequence.size() == 1) {
-    const auto byte = static_cast<unsigned char>(sequence[0]);
-    return (byte >= 0x20 && byte != 0x7f) || byte == '\n';
-  }
-  return sequence != "\xef\xbf\xbe" && sequence != "\xef\xbf\xbf";
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = utf8_sequence_length(text);
-    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
-    text.remove_prefix(sequence.size());
-    if (length == 0 || !is_xml_character(sequence)) {
-      for (const char byte : sequence) {
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-      }
-    } else if (sequence == "&") {
-      out += "&amp;";
-    } else if (sequence == "<") {
-      out += "&lt;";
-    } else if (sequence == ">") {
-      out += "&gt;";
-    } else if (sequence == "\"") {
-      out += "&quot;";
-    } else if (sequence == "'") {
-      out += "&apos;";
-    } else {
-      out += sequence;
-    }
-  }
-  return out;
-}
 
 // Servers store names in columns of some 255 characters and take equal names for one test: a long
 // one is cut and told by its digest.
@@ -108,7 +72,7 @@ class Document {
       outlet_.drain();
     }
     out += "    <system-out>";
-    for (const std::string& sentence : grade_.scope) out += escaped(sentence) + "\n";
+    for (const std::string& sentence : grade_.scope) out += xml_escaped(sentence) + "\n";
     out += "</system-out>\n  </testsuite>\n</testsuites>\n";
   }
 
@@ -178,9 +142,9 @@ class Document {
     });
     if (found > kMaxListed) details += fmt::format("and {} more\n", found - kMaxListed);
     std::string& out = outlet_.text();
-    out +=
-        fmt::format("    <testcase classname=\"remit\" name=\"{}\" time=\"0.000\"", escaped(name));
-    if (!file.empty()) out += fmt::format(" file=\"{}\"", escaped(file));
+    out += fmt::format("    <testcase classname=\"remit\" name=\"{}\" time=\"0.000\"",
+                       xml_escaped(name));
+    if (!file.empty()) out += fmt::format(" file=\"{}\"", xml_escaped(file));
     const std::string_view word = grading::value_name(value);
     if (value != Value::kPassed && !is_blocking(verdict)) {
       details.insert(0, fmt::format("{}, population {}, does not block\n", word, population));
@@ -190,12 +154,12 @@ class Document {
       out += details.empty()
                  ? "/>\n"
                  : fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n",
-                               escaped(details));
+                               xml_escaped(details));
       return;
     }
     const std::string_view element = value == Value::kFailed ? "failure" : "error";
     out += fmt::format(">\n      <{} type=\"{}\" message=\"{}, population {}\">{}</{}>\n", element,
-                       word, word, population, escaped(details), element);
+                       word, word, population, xml_escaped(details), element);
     out += "    </testcase>\n";
   }
 
