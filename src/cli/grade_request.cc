@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "cli/contracts.h"
 #include "cli/inputs.h"
+#include "grading/counted.h"
 #include "grading/redaction_file.h"
 #include "grading/sightings.h"
 
@@ -93,16 +94,40 @@ std::vector<Error> read_rest(const Arguments& arguments, World& world, GradeRequ
   return parsed.errors;
 }
 
+/// REQ-IN-008; empty where nothing was passed over.
+std::string passed_over_text(const PassedOver& passed_over) {
+  std::string what;
+  if (passed_over.folders > 0) {
+    what = grading::counted(passed_over.folders, "folder", "folders");
+  }
+  if (passed_over.files > 0) {
+    what += fmt::format("{}{}", what.empty() ? "" : " and ",
+                        grading::counted(passed_over.files, "file", "files"));
+  }
+  if (what.empty()) return what;
+  const bool is_one = passed_over.folders + passed_over.files == 1;
+  return fmt::format(
+      "{} in directories of events {} not read: folders within are not entered, and "
+      "a file counts by the ending of its name",
+      what, is_one ? "was" : "were");
+}
+
 // What it returns may show canaries where it is an error.
 Result<grading::Grade> grade_openly(World& world, const std::vector<std::string>& inputs,
                                     const GradeRequest& request, Progress* progress) {
   if (progress != nullptr) meter_verification(world, inputs, *progress);
+  PassedOver passed_over;
   REMIT_TRY_ASSIGN(grading::Evidence opened,
-                   open_inputs(world, inputs, request.form, request.head));
+                   open_inputs(world, inputs, request.form, request.head, &passed_over));
   if (progress != nullptr) meter_inputs(world, opened.inputs, *progress);
   grading::Criteria criteria = request.criteria;
   if (criteria.known) criteria.known->today = grading::day_of(world.clock.wall_now());
-  return grading::grade(world.files, std::move(opened), std::move(criteria));
+  REMIT_TRY_ASSIGN(grading::Grade grade,
+                   grading::grade(world.files, std::move(opened), std::move(criteria)));
+  if (std::string said = passed_over_text(passed_over); !said.empty()) {
+    grade.scope.push_back(std::move(said));
+  }
+  return grade;
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class InputOpener {
 
   Status open(const std::string& word);
   [[nodiscard]] bool has_evidence_directory() const { return has_evidence_directory_; }
+  [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
   grading::Evidence take() { return std::move(out_); }
 
  private:
@@ -43,6 +44,7 @@ class InputOpener {
   std::map<FileIdentity, std::string> seen_;  ///< by identity
   bool has_standard_input_ = false;
   bool has_evidence_directory_ = false;
+  PassedOver passed_over_;
 };
 
 bool is_directory(FileSystem& files, const std::string& path) {
@@ -189,7 +191,12 @@ Status InputOpener::open_files(const std::string& directory) {
   for (const std::string& name : names) {
     const std::string path = directory + (directory.ends_with('/') ? "" : "/") + name;
     const NamedFile kind = told_by_name(name);
-    if (kind == NamedFile::kOther || is_directory(world_.files, path)) continue;
+    const bool is_folder = is_directory(world_.files, path);
+    if (is_folder || kind == NamedFile::kOther) {
+      // Nobody expects hidden files to be evidence.
+      if (!name.starts_with('.')) ++(is_folder ? passed_over_.folders : passed_over_.files);
+      continue;
+    }
     if (kind == NamedFile::kPackedOtherwise) {
       return Error{ErrorCode::kInvalidInput,
                    "is packed in a way that is not read: unpack it, or pack it by gzip or zstd",
@@ -216,12 +223,14 @@ Error without_writers(const std::string& directory) {
 }
 
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
-                                      trace::Form form, const std::optional<evidence::Head>& head) {
+                                      trace::Form form, const std::optional<evidence::Head>& head,
+                                      PassedOver* passed_over) {
   InputOpener opener(world, form, head);
   for (const std::string& word : words) REMIT_TRY(opener.open(word));
   if (head && !opener.has_evidence_directory()) {
     return Error{ErrorCode::kInvalidInput, "--head is for an evidence directory; none is given"};
   }
+  if (passed_over != nullptr) *passed_over = opener.passed_over();
   grading::Evidence evidence = opener.take();
   trace::tell_runs_apart(evidence.inputs);
   return evidence;

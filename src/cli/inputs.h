@@ -1,6 +1,7 @@
 // Inputs of events as people name them: files, evidence directories, standard input.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,14 +18,22 @@
 
 namespace remit::cli {
 
+/// What of directories of events was not read, by its name alone.
+struct PassedOver {
+  std::uint64_t folders = 0;
+  std::uint64_t files = 0;
+};
+
 /// Opens what `words` name: `-` is standard input; an evidence directory is verified first (against
 /// `head` where given) and its writers become an input each; of any other directory each file of
 /// events is an input; anything else is a file. `form` is that of all but evidence directories.
 /// Errors: what cannot be opened or read; `invalid_input` for a file given twice, by whatever
 /// names, for a directory without evidence, and for a `head` without an evidence directory.
+/// `passed_over`, if given, is filled.
 Result<grading::Evidence> open_inputs(World& world, const std::vector<std::string>& words,
                                       trace::Form form,
-                                      const std::optional<evidence::Head>& head = std::nullopt);
+                                      const std::optional<evidence::Head>& head = std::nullopt,
+                                      PassedOver* passed_over = nullptr);
 
 /// Whether a file of this name is read where it stands in a directory of events (REQ-IN-003).
 bool has_event_ending(std::string_view name);

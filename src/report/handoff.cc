@@ -437,9 +437,15 @@ class DirectoryBeside {
   DirectoryBeside& operator=(const DirectoryBeside&) = delete;
 
   Status make() {
+    // Nobody guesses the name; whoever did must not get anything of theirs into its place.
+    if (files_.info(path_)) return taken();
     REMIT_TRY(files_.make_directory(path_));
-    is_ours_ = true;
-    return {};
+    is_ours_ = true;  // if not, it holds something and is not removed
+    REMIT_TRY_ASSIGN(const FileInfo info, files_.info(path_));
+    REMIT_TRY_ASSIGN(const std::vector<std::string> names, files_.list(path_));
+    const bool is_new = info.kind == FileInfo::Kind::kDirectory && info.owned_by_us &&
+                        !info.writable_by_others && names.empty();
+    return is_new ? Status{} : taken();
   }
 
   Status write(const std::string& name, std::string_view text) {
@@ -459,6 +465,10 @@ class DirectoryBeside {
   }
 
  private:
+  [[nodiscard]] Status taken() const {
+    return Error{ErrorCode::kAlreadyExists, "is there already, and is not ours", path_};
+  }
+
   FileSystem& files_;
   std::string path_;
   bool is_ours_ = false;  // made, and not yet in place

@@ -15,6 +15,7 @@
 #include "json/value.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/memory_file.h"
+#include "tests/support/seeded_random.h"
 
 namespace remit::report {
 namespace {
@@ -194,6 +195,20 @@ TEST(Handoff, LeavesWhatIsBesideItAlone) {  // REQ-RP-050
   EXPECT_EQ(refused.error().where, folder / "no" / "place");
   EXPECT_EQ(files.list(folder)->size(), 5U);
   std::filesystem::remove_all(folder);
+}
+
+TEST(Handoff, TakesNoDirectoryThatSomebodyMadeInItsPlace) {  // REQ-RP-050
+  const Grade grade = grade_of(denied_and_started("i1"));
+  testing::SeededRandom guessed;
+  const std::string beside = name_beside("out", guessed);
+  testing::FaultyFileSystem files;
+  ASSERT_TRUE(files.make_directory(beside));
+  ASSERT_TRUE(files.replace(beside + "/theirs", "x"));
+  testing::SeededRandom random;
+  EXPECT_EQ(write_handoff(files, random, "out", grade, "1.2.3").error().code,
+            ErrorCode::kAlreadyExists);
+  EXPECT_EQ(files.read(beside + "/theirs", 10).value(), "x");
+  EXPECT_FALSE(files.info("out"));
 }
 
 TEST(Handoff, HoldsNoMoreThanTenThousandThoseThatFailedFirst) {  // REQ-RP-057

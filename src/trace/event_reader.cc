@@ -200,7 +200,9 @@ Result<Item> EventReader::read_translated() {
     if (document_.over_limit) {
       return malformed(
           {ErrorCode::kLimitExceeded,
-           fmt::format("the document is longer than {} bytes", kMaxTraceDocumentBytes)},
+           fmt::format("the document is longer than {} bytes: write a document on each line, or "
+                       "several files",
+                       kMaxTraceDocumentBytes)},
           line_.offset);
     }
   }

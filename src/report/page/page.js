@@ -22,7 +22,7 @@
 
   const findingText = (finding) => {
     const out = element("div", finding.consequence ? "consequence" : "first");
-    out.append(value(finding.value), " ", element("code", "", finding.code));
+    out.append(element("code", "", finding.code), " ", value(finding.value));
     if (finding.known) out.append(" (known by the baseline)");
     out.append(element("p", "", `${finding.message}.`));
     if (finding.expected !== undefined || finding.recorded !== undefined) {
@@ -79,7 +79,7 @@
     const summary = element("summary", "", element("strong", "", one.name));
     data.verdicts.forEach((verdict, i) => {
       if (one.values[i] === "passed" || one.values[i] === "not_exercised") return;
-      summary.append(value(one.values[i]), element("span", "", verdict));
+      summary.append(element("span", "", `${verdict} `, value(one.values[i])));
     });
     const about = [];
     if (one.owner) about.push(`owner ${one.owner}`);
