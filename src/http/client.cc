@@ -45,7 +45,7 @@ Result<std::string> bytes_of_request(const ClientRequest& request) {
 class Client::Impl {
  public:
   Impl(ClientOptions options, const Clock& clock, std::unique_ptr<boost::asio::ssl::context> tls)
-      : options_(std::move(options)), clock_(clock), tls_(std::move(tls)), lookup_(clock) {}
+      : options_(std::move(options)), clock_(clock), lookup_(clock), tls_(std::move(tls)) {}
 
   Result<Response> send(const ClientRequest& request, const std::stop_token& stop);
 
@@ -59,6 +59,7 @@ class Client::Impl {
   void leave_place();
   std::unique_ptr<Connection> take_resting(const std::string& origin);
   void keep(const std::string& origin, std::unique_ptr<Connection> connection);
+  Result<boost::asio::ssl::context*> tls();
   Result<std::unique_ptr<Connection>> connect(const ClientRequest& request,
                                               const std::stop_token& stop);
   Result<Response> send_in_place(const ClientRequest& request, const std::string& bytes,
@@ -66,9 +67,9 @@ class Client::Impl {
 
   const ClientOptions options_;
   const Clock& clock_;
-  const std::unique_ptr<boost::asio::ssl::context> tls_;
   HostLookup lookup_;
   Mutex mutex_;
+  std::unique_ptr<boost::asio::ssl::context> tls_ REMIT_GUARDED_BY(mutex_);
   CondVar changed_;
   std::size_t in_use_ REMIT_GUARDED_BY(mutex_) = 0;
   std::list<Resting> resting_ REMIT_GUARDED_BY(mutex_);  // the newest first
@@ -128,6 +129,15 @@ void Client::Impl::keep(const std::string& origin, std::unique_ptr<Connection> c
   }
 }
 
+// The system's certificates are many, and read only by who needs them.
+Result<boost::asio::ssl::context*> Client::Impl::tls() {
+  const MutexLock lock(mutex_);
+  if (tls_ == nullptr) {
+    REMIT_TRY_ASSIGN(tls_, make_client_tls(options_.trust_pem));
+  }
+  return tls_.get();
+}
+
 Result<std::unique_ptr<Connection>> Client::Impl::connect(const ClientRequest& request,
                                                           const std::stop_token& stop) {
   REMIT_TRY_ASSIGN(const std::vector<std::string> addresses,
@@ -141,7 +151,8 @@ Result<std::unique_ptr<Connection>> Client::Impl::connect(const ClientRequest& r
     if (connected) {
       // Who was reached and is not trusted is an answer; another address would only hide it.
       if (request.url.is_secure) {
-        REMIT_TRY(connection->secure(request.url.host, *tls_, deadline, stop));
+        REMIT_TRY_ASSIGN(boost::asio::ssl::context* const secured, tls());
+        REMIT_TRY(connection->secure(request.url.host, *secured, deadline, stop));
       }
       return connection;
     }
@@ -185,7 +196,10 @@ Result<std::unique_ptr<Client>> Client::create(const ClientOptions& options, con
   if (options.connections == 0 || options.limits.head_bytes == 0 || options.limits.headers == 0) {
     return Error{ErrorCode::kInvalidInput, "a bound of zero"};
   }
-  REMIT_TRY_ASSIGN(auto tls, make_client_tls(options.trust_pem));
+  std::unique_ptr<boost::asio::ssl::context> tls;
+  if (!options.trust_pem.empty()) {
+    REMIT_TRY_ASSIGN(tls, make_client_tls(options.trust_pem));
+  }
   return std::unique_ptr<Client>(
       new Client(std::make_unique<Impl>(options, clock, std::move(tls))));
 }

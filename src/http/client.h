@@ -47,7 +47,7 @@ struct ClientOptions {
 class Client {
  public:
   /// `clock` outlives the client. Errors: `invalid_input` for `trust_pem` that does not parse, or a
-  /// bound of zero; `unavailable` where the system's certificates cannot be found.
+  /// bound of zero.
   static Result<std::unique_ptr<Client>> create(const ClientOptions& options, const Clock& clock);
   ~Client();
   Client(const Client&) = delete;

@@ -17,11 +17,10 @@
 #include "http/url.h"
 
 namespace remit::http {
-namespace {
 
-using Addresses = std::vector<std::string>;
+using Addresses = HostLookup::Addresses;
 
-Addresses ask_system(const std::string& host) {
+Addresses HostLookup::ask_system(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -39,15 +38,14 @@ Addresses ask_system(const std::string& host) {
   return out;
 }
 
-}  // namespace
-
 struct HostLookup::State {
   Mutex mutex;
   CondVar changed;
   std::size_t running REMIT_GUARDED_BY(mutex) = 0;
 };
 
-HostLookup::HostLookup(const Clock& clock) : clock_(clock), state_(std::make_shared<State>()) {}
+HostLookup::HostLookup(const Clock& clock, Resolver resolver)
+    : clock_(clock), resolver_(std::move(resolver)), state_(std::make_shared<State>()) {}
 
 Result<Addresses> HostLookup::addresses(const std::string& host, MonotonicTime deadline,
                                         const std::stop_token& stop) {
@@ -63,8 +61,8 @@ Result<Addresses> HostLookup::addresses(const std::string& host, MonotonicTime d
     ++state->running;
   }
   try {
-    std::thread([state, answer, host] {
-      Addresses found = ask_system(host);
+    std::thread([state, answer, host, resolver = resolver_] {
+      Addresses found = resolver(host);
       const MutexLock lock(state->mutex);
       --state->running;
       *answer = std::move(found);
