@@ -238,11 +238,7 @@ void Grader::State::find_in_logs() {
         gap.expected = std::to_string(expected);
         gap.recorded = std::to_string(first);
         const Spot& spot = log.range_starts.at(first);
-        Position behind = store.unwritten_position(spot.place, spot.line);
-        behind.source = log.name;
-        behind.at = static_cast<std::uint64_t>(first);
-        behind.by_sequence = true;
-        gap.events.push_back(std::move(behind));
+        gap.events.push_back(store.position(w, true, first, spot.place, spot.line));
         findings.push_back(std::move(gap));
       }
       expected = last + 1;
@@ -290,7 +286,7 @@ void Grader::State::find_sightings() {
   for (const Sighting& one : sightings.unclaimed()) {
     Finding finding = run_finding(one.code, one.detail());
     finding.recorded = one.what;
-    finding.lines = one.lines;
+    finding.lines = one.told_lines();
     finding.events.push_back(one.position);
     findings.push_back(std::move(finding));
   }
@@ -587,7 +583,10 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
         if (!added) return in_place(reader.source(), std::move(added).error());
       }
       const bool is_line = event != nullptr || item == trace::Item::kMalformed;
-      if (inspector && is_line && !reader.is_translated()) inspect(reader.line(), event);
+      if (inspector && is_line && !reader.is_translated()) {
+        if (!reader.fresh_text().empty()) inspector->screen(reader.fresh_text());
+        inspect(reader.line(), event);
+      }
     }
     grader.note_files_of_requests(reader.files_of_requests());
   }

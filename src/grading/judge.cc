@@ -119,7 +119,7 @@ void Judge::judge_record() {
   const CallView& call = *call_;
   judge_repeats();
   for (const Sighting& one : assignment_->sightings) {
-    add_at(one.code, std::nullopt, one.what, {one.position}, one.detail()).lines = one.lines;
+    add_at(one.code, std::nullopt, one.what, {one.position}, one.detail()).lines = one.told_lines();
   }
   const Bounds& requests = requirements_->request;
   const auto told = [](std::size_t number) { return counted(number, "request", "requests"); };

@@ -171,7 +171,7 @@ void Sightings::settle() {
     for (std::size_t i = 0; i < group.first.size(); ++i) {
       Sighting& one = all_.emplace_back(std::move(group.first[i]));
       if (i < kToldSightings) {
-        told += std::exchange(one.lines, 1);
+        told += one.lines;
       } else {
         make_rest(one, group.lines - told);
       }

@@ -35,6 +35,8 @@ struct Sighting {
   std::uint64_t lines = 1;  ///< as they were read: one that came again counts again
   bool is_rest = false;     ///< stands for all that are not told one by one
 
+  /// What its finding stands for.
+  [[nodiscard]] std::uint64_t told_lines() const { return is_rest ? lines : 1; }
   [[nodiscard]] std::string detail() const { return what + " " + where; }
 };
 

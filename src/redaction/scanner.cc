@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -70,6 +71,42 @@ int rank(Extent extent) {
   return extent == Extent::kWhole ? 0 : extent == Extent::kSplit ? 1 : 2;
 }
 
+/// Where in a text something may stand.
+struct Screening {
+  static constexpr std::size_t kMaxHits = 1024;
+
+  std::string_view text;          // as far as it was not passed yet
+  std::vector<std::size_t> hits;  // offsets behind what the matcher found, sorted
+  std::size_t next_hit = 0;
+  std::array<std::size_t, 2> escape_at{};  // of the next of each kind
+  const char* begin = nullptr;             // of the whole text
+
+  static constexpr std::array<char, 2> kEscapes = {'\\', '%'};
+
+  /// False if nothing can stand in `line`, and it is one of the text that comes next.
+  bool may_hold(std::string_view line) {
+    const std::less_equal<const char*> stands_before;
+    if (line.empty() || text.empty() || !stands_before(text.data(), line.data()) ||
+        !stands_before(line.data() + line.size(), text.data() + text.size())) {
+      return true;
+    }
+    const auto from = static_cast<std::size_t>(line.data() - begin);
+    const std::size_t to = from + line.size();
+    text.remove_prefix(static_cast<std::size_t>(line.data() - text.data()) + line.size());
+    while (next_hit < hits.size() && hits[next_hit] <= from) ++next_hit;
+    bool may = next_hit < hits.size() && hits[next_hit] <= to;
+    for (std::size_t i = 0; i < kEscapes.size(); ++i) {
+      std::size_t& at = escape_at[i];
+      if (at < from) {
+        const std::string_view rest(begin + from, line.size() + text.size());
+        at = from + std::min(rest.find(kEscapes[i]), rest.size());
+      }
+      may |= at < to;
+    }
+    return may;
+  }
+};
+
 }  // namespace
 
 struct Scanner::State {
@@ -94,6 +131,7 @@ struct Scanner::Scratch::State {
   std::array<std::string, kMaxLayers> resolved;
   std::vector<Step> steps;  // from the line to the text that is searched
   std::string joined;
+  Screening screening;
 };
 
 Scanner::Scratch::Scratch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -114,9 +152,11 @@ void Scanner::State::add_halves(std::uint32_t canary,
   for (Form& form : forms_of(canaries[canary].value)) {
     longest_form = std::max(longest_form, form.text.size());
     const auto number = static_cast<std::uint32_t>(forms.size());
-    for (Half half :
-         {Half{canary, number, Extent::kFirstHalf, 0, form.first_end, 0},
-          Half{canary, number, Extent::kSecondHalf, form.second_begin, form.text.size(), 0}}) {
+    Extent first = Extent::kFirstHalf;
+    Extent second = Extent::kSecondHalf;
+    if (form.encoding == Encoding::kReversed) std::swap(first, second);  // of the value, that is
+    for (Half half : {Half{canary, number, first, 0, form.first_end, 0},
+                      Half{canary, number, second, form.second_begin, form.text.size(), 0}}) {
       const std::size_t length = std::min(half.end - half.begin, kMaxWindowBytes);
       half.window = half.end - length;
       std::string text = form.text.substr(half.window, length);
@@ -311,8 +351,12 @@ class Scanner::Search {
             std::size_t at) {
     Found& found = scratch_.found[half.canary];
     const bool is_first = found.search <= scratch_.line_search;
+    if (is_first && is_joined_) return;  // no half of it survived: it is in more than two pieces
     const bool is_at_end = at == 0 || at + part.size() == text_.size();
-    if (!is_first && rank(found.extent) <= rank(extent)) {
+    const auto worth = [](Extent how_much, const Layers& layers) {
+      return std::pair(rank(how_much), layers.json + layers.percent);
+    };
+    if (!is_first && worth(found.extent, found.layers) <= worth(extent, layers_)) {
       found.is_at_end = found.is_at_end || is_at_end;
       return;
     }
@@ -356,8 +400,33 @@ class Scanner::Search {
   bool is_joined_ = false;  // it is the line's values joined: only whole canaries count
 };
 
+void Scanner::screen(std::string_view text, Scratch& scratch) const {
+  Screening& screening = scratch.state_->screening;
+  screening = {.hits = std::move(screening.hits)};
+  screening.hits.clear();
+  screening.hits.reserve(Screening::kMaxHits);
+  if (text.size() > kPieceBytes) return;
+  // Allocates nothing and throws nothing: it is called by C.
+  const auto on_match = [](unsigned /*id*/, unsigned long long /*from*/, unsigned long long to,
+                           unsigned /*flags*/, void* context) {
+    auto& hits = *static_cast<std::vector<std::size_t>*>(context);
+    if (hits.size() == hits.capacity()) return 1;
+    hits.push_back(static_cast<std::size_t>(to));
+    return 0;
+  };
+  const hs_error_t code =
+      hs_scan(state_->database.get(), text.data(), static_cast<unsigned>(text.size()), 0,
+              scratch.state_->matcher.get(), on_match, &screening.hits);
+  if (code == HS_SCAN_TERMINATED) return;  // where there is much, each line is searched
+  REMIT_CHECK(code == HS_SUCCESS);
+  std::sort(screening.hits.begin(), screening.hits.end());
+  screening.text = text;
+  screening.begin = text.data();
+}
+
 void Scanner::scan_line(std::string_view line, Scratch& scratch, std::vector<Leak>& out) const {
   Scratch::State& memory = *scratch.state_;
+  if (!memory.screening.may_hold(line)) return;
   Search(*state_, memory).run(line);
   if (memory.touched.empty()) return;
   std::sort(memory.touched.begin(), memory.touched.end());

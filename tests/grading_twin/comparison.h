@@ -35,12 +35,23 @@ struct Way {
   std::uint64_t hash_seed = 0;
 };
 
-/// Room for nothing, for an event, for some, for all.
-inline constexpr std::size_t kRooms[] = {kGraderMemoryBytes, 1, 400, 1'500, 6'000};
+/// Room for nothing, for an event, for some, for all; the larger ones have patterns as well.
+inline constexpr std::size_t kRooms[] = {kGraderMemoryBytes, 1, 400, 1'500, 6'000, 60'000, 600'000};
 
 /// The streaming grade. The inputs are given in their order.
 grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria,
                         const Way& way = {});
+
+grading::Grade streamed(FileSystem& files, grading::Evidence evidence,
+                        const grading::Criteria& criteria, const Way& way = {});
+
+/// True if the two are the same, else a failed expectation with `told` and the difference.
+bool same(const Judgement& naive, const Judgement& streaming, const std::string& told);
+
+/// How much of a position is compared where one event stands at different places.
+enum class Places : std::uint8_t { kByNumber, kNone };
+/// Of an event with a number its writer and number, or nothing of any position.
+Judgement without_files(const Judgement& judgement, Places places);
 
 /// Why a grade that passes its gate should not, by what the trace holds and nothing else; empty if
 /// it may (REQ-GR-091).

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,8 @@ void judge_repeats(Context& context);
 void judge_cases(Context& context);
 /// What the run says of its surroundings (REQ-GR-126).
 void judge_environment(Context& context);
+/// What must not stand in the lines, told as in `told` where that is a choice.
+void judge_redaction(Context& context, const std::set<std::string>& told);
 /// What was not checked (REQ-GR-085). Call last.
 std::vector<std::string> scope_of(const Context& context);
 

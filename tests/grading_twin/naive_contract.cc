@@ -117,6 +117,85 @@ std::vector<std::string> keys_of(const NaiveRule& rule) {
   return out;
 }
 
+// ---- Refusing.
+
+std::vector<std::optional<NaiveBounds>> bounds_of(const NaiveRule& rule) {
+  return {rule.request,       rule.decision,        rule.start_on_allow,
+          rule.start_on_deny, rule.finish_on_allow, rule.finish_on_deny};
+}
+
+/// Of one rule that stands on nothing.
+bool is_a_requirement(const NaiveRule& rule) {
+  for (const auto& bounds : bounds_of(rule)) {
+    if (bounds && (bounds->equals_start || bounds->at_least > 0 || bounds->at_most)) return true;
+  }
+  for (const auto& [event, fields] : rule.required_fields) {
+    if (!fields.empty()) return true;
+  }
+  return (rule.order && !rule.order->empty()) || rule.is_governed || rule.reasons;
+}
+
+std::string fault_of_names(const std::optional<std::vector<std::string>>& names) {
+  if (!names) return "";
+  if (names->empty()) return "a match names nothing";
+  for (const std::string& name : *names) {
+    if (name.substr(0, name.size() - 1).find('*') != std::string::npos) return "a * in a name";
+  }
+  return "";
+}
+
+std::string fault_of(const NaiveRule& rule, const NaiveContract& contract) {
+  for (const auto& names : {rule.tools, rule.routes}) {
+    if (std::string fault = fault_of_names(names); !fault.empty()) return fault;
+  }
+  NaiveRule bare = rule;
+  bare.tools = bare.routes = std::nullopt;
+  if (keys_of(bare).empty()) return "a rule requires and changes nothing";
+  for (const auto& bounds : bounds_of(rule)) {
+    if (bounds && bounds->at_most && bounds->at_least > *bounds->at_most) return "no such number";
+  }
+  for (const auto& bounds : {rule.start_on_deny, rule.finish_on_deny}) {
+    if (bounds && bounds->at_least > 0) return "a denied call is required to run";
+  }
+  if (rule.reasons && rule.reasons->empty()) return "no reason is listed";
+  const bool is_governed = rule.is_governed || contract.extends != "none";
+  if (rule.decision_per_attempt.value_or(false) && !is_governed) return "attempts need governing";
+  return "";
+}
+
+bool takes_all_of(const std::optional<std::vector<std::string>>& later,
+                  const std::optional<std::vector<std::string>>& earlier) {
+  if (!later || !earlier) return !later;
+  return std::all_of(earlier->begin(), earlier->end(), [&](const std::string& name) {
+    return std::any_of(later->begin(), later->end(), [&](const std::string& pattern) {
+      const bool is_prefix = pattern.back() == '*';
+      return pattern == name ||
+             (is_prefix && name.starts_with(pattern.substr(0, pattern.size() - 1)));
+    });
+  });
+}
+
+// REQ-CT-031: the later is for all invocations of the earlier and sets all that it sets.
+bool leaves_nothing(const NaiveRule& later, const NaiveRule& earlier) {
+  if (!takes_all_of(later.tools, earlier.tools) || !takes_all_of(later.routes, earlier.routes)) {
+    return false;
+  }
+  const auto set_bounds = bounds_of(earlier);
+  const auto later_bounds = bounds_of(later);
+  for (std::size_t i = 0; i < set_bounds.size(); ++i) {
+    if (set_bounds[i] && !later_bounds[i]) return false;
+  }
+  for (const auto& [event, fields] : earlier.required_fields) {
+    if (!later.required_fields.contains(event)) return false;
+  }
+  for (const auto& [verdict, blocks] : earlier.blocking) {
+    if (!later.blocking.contains(verdict)) return false;
+  }
+  return (!earlier.order || later.order) && (!earlier.is_governed || later.is_governed) &&
+         (!earlier.decision_per_attempt || later.decision_per_attempt) &&
+         (!earlier.reasons || later.reasons) && (!earlier.shadow || later.shadow);
+}
+
 }  // namespace
 
 NaiveRequirements base_requirements(const NaiveContract& contract) {
@@ -147,6 +226,26 @@ NaiveRequirements requirements(const NaiveContract& contract, const std::string&
     if (contains(rule.tools, tool) && contains(rule.routes, route)) apply(rule, out);
   }
   return out;
+}
+
+std::string refusal(const NaiveContract& contract) {
+  for (std::size_t i = 0; i < contract.rules.size(); ++i) {
+    const NaiveRule& rule = contract.rules[i];
+    if (std::string fault = fault_of(rule, contract); !fault.empty()) return fault;
+    for (std::size_t k = i + 1; k < contract.rules.size(); ++k) {
+      if (leaves_nothing(contract.rules[k], rule)) return "a rule never has effect";
+    }
+  }
+  const bool requires_something =
+      contract.extends != "none" ||
+      std::any_of(contract.rules.begin(), contract.rules.end(), is_a_requirement);
+  if (!requires_something) return "it cannot be violated";
+  bool may_block = false;
+  for (const auto& [verdict, blocks] : base_requirements(contract).blocking) may_block |= blocks;
+  for (const NaiveRule& rule : contract.rules) {
+    for (const auto& [verdict, blocks] : rule.blocking) may_block |= blocks;
+  }
+  return may_block ? "" : "no verdict blocks";
 }
 
 std::string contract_text(const NaiveContract& contract) {

@@ -58,6 +58,10 @@ NaiveRequirements base_requirements(const NaiveContract& contract);
 NaiveRequirements requirements(const NaiveContract& contract, const std::string& tool,
                                const std::string& route);
 
+/// Why the contract is refused (REQ-CT-030 to REQ-CT-032, REQ-CT-013, REQ-CT-021, REQ-CT-025);
+/// empty if it is not.
+std::string refusal(const NaiveContract& contract);
+
 /// The contract as a file. Bounds say `exactly` where they can.
 std::string contract_text(const NaiveContract& contract);
 

@@ -414,12 +414,34 @@ void add_case_finding(Context& context, const std::string& code, const std::stri
   context.findings.push_back(std::move(finding));
 }
 
-Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria) {
+std::set<std::string> sightings_told(const grading::Grade& grade) {
+  std::set<std::string> out;
+  for (const grading::Finding& finding : grade.findings) {
+    const std::string start = std::string(grading::code_info(finding.code).meaning) + ": ";
+    const NaiveFinding one = named(grade, finding);
+    if (one.places.size() != 1 || !one.message.starts_with(start)) continue;
+    out.insert(one.places.front() + ": " + one.message.substr(start.size()));
+  }
+  return out;
+}
+
+Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria,
+                          const std::vector<grading::Alteration>& alterations) {
+  return naive_judgement(inputs, criteria, alterations, {});
+}
+
+Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria,
+                          const std::vector<grading::Alteration>& alterations,
+                          const std::set<std::string>& told_ways) {
   const NaiveTrace trace = read_trace(inputs);
   Context context{trace, criteria, calls_of(trace, criteria.contract), {}, {}, {}, {}, {}};
   for (const NaiveMistake& mistake : trace.malformed) {
     add(context, "malformed_event", "", saying(mistake.what, {}));
     context.findings.back().places = {mistake.place};
+  }
+  for (const grading::Alteration& one : alterations) {
+    add(context, "evidence_altered", "", saying(one.error.to_string(), {}));
+    context.findings.back().places = {place_text(one.input, 0, false, trace.first_file, 0, 0, 0)};
   }
   judge_logs(context);
   judge_cases(context);
@@ -433,6 +455,7 @@ Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCrite
     judge_execution(context, call);
   }
   judge_expected_ids(context);
+  judge_redaction(context, told_ways);
   return told(context);
 }
 

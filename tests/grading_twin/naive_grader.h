@@ -12,6 +12,7 @@
 
 #include "grading/grading.h"
 #include "naive_contract.h"
+#include "naive_redaction.h"
 
 namespace remit::twin {
 
@@ -19,6 +20,9 @@ namespace remit::twin {
 struct NaiveInput {
   std::string name;
   std::string bytes;
+  std::string log = {};            ///< the input of which this is one file; empty for itself
+  bool may_be_torn = false;        ///< a last line without its end is a loss (REQ-IN-010)
+  bool has_requests_only = false;  ///< it stands for a form that has no room for more (REQ-IN-033)
 };
 
 /// What both graders judge by. The streaming grader's contract is `contract` as a file that it
@@ -28,6 +32,7 @@ struct TwinCriteria {
   NaiveContract contract;
   std::string manifest_text;
   grading::Criteria criteria;
+  NaiveRedaction redaction = {};
 };
 
 /// A grade reduced to what both graders must agree on, which is all of it. Each finding is one
@@ -41,7 +46,17 @@ struct Judgement {
 };
 
 /// The naive grader's judgement.
-Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria);
+Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria,
+                          const std::vector<grading::Alteration>& alterations = {});
+
+/// The same, where what redaction sees may be told in several ways that are equally good: then in
+/// one of `told`, which holds the place and the words of each that somebody told.
+Judgement naive_judgement(const std::vector<NaiveInput>& inputs, const TwinCriteria& criteria,
+                          const std::vector<grading::Alteration>& alterations,
+                          const std::set<std::string>& told);
+
+/// What a grade tells of redaction.
+std::set<std::string> sightings_told(const grading::Grade& grade);
 
 /// The streaming grader's grade in the same form. It was made with `list_all`.
 Judgement reduced(const grading::Grade& grade);

@@ -150,6 +150,33 @@ void say_shadow(const Context& context, Sentences& out) {
                   denied == 1 ? "1 invocation was" : fmt::format("{} invocations were", denied)));
 }
 
+// REQ-RD-041.
+void say_redaction(const Context& context, Sentences& out) {
+  const NaiveRedaction& wanted = context.criteria.redaction;
+  const std::size_t canaries = wanted.canaries.size();
+  if (canaries == 0) {
+    out.emplace_back("no canary was looked for: whether secrets leaked was not judged");
+  } else {
+    std::size_t bytes = 0;
+    for (const NaiveLook& look : context.trace.looks) bytes += look.text.size();
+    const std::string number = canaries == 1
+                                   ? "1 canary in 10 encodings was"
+                                   : fmt::format("{} canaries in 10 encodings were", canaries);
+    out.push_back(fmt::format("{} looked for in {}; the control found all", number,
+                              count_text(bytes, "byte")));
+    std::size_t without = 0;
+    for (const auto& [name, value] : wanted.canaries) without += has_halves(value) ? 0 : 1;
+    if (without > 0) {
+      out.push_back(fmt::format("half of {} alone is too short to be told from chance",
+                                without == 1 ? "1 canary" : fmt::format("{} canaries", without)));
+    }
+  }
+  const std::size_t names = wanted.forbid_fields.size();
+  if (names == 0) return;
+  out.push_back(fmt::format("{} of forbidden fields {} looked for in every line",
+                            count_text(names, "name"), names == 1 ? "was" : "were"));
+}
+
 }  // namespace
 
 std::vector<std::string> scope_of(const Context& context) {
@@ -161,6 +188,21 @@ std::vector<std::string> scope_of(const Context& context) {
     out.emplace_back("no event of an invocation was read: nothing was exercised");
   }
   say_planning(context, out);
+  if (const std::size_t files = context.trace.files_of_requests; files > 0) {
+    out.push_back(
+        fmt::format("{} requests and could record no decision: of those requests only planning was "
+                    "judged",
+                    files == 1 ? "1 file records" : fmt::format("{} files record", files)));
+  }
+  if (const std::size_t fields = context.trace.ignored_fields; fields > 0) {
+    out.push_back(
+        fmt::format("{} passed over; names count as they are written there, policy_version and not "
+                    "policyVersion",
+                    fields == 1 ? "1 field of an event has no name of the event contract and was"
+                                : fmt::format("{} fields of events have no name of the event "
+                                              "contract and were",
+                                              fields)));
+  }
   say_routes(context, out);
   say_effects(context, out);
   if (!context.calls.empty()) say_pinned(context, out);
@@ -171,7 +213,7 @@ std::vector<std::string> scope_of(const Context& context) {
                               count_text(queued, "event")));
   }
   say_shadow(context, out);
-  out.emplace_back("no canary was looked for: whether secrets leaked was not judged");
+  say_redaction(context, out);
   return out;
 }
 

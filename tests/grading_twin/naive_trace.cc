@@ -48,7 +48,10 @@ std::uint64_t place_in_line(const Error& error) {
 /// A line of an input.
 struct ReadLine {
   std::string input;
-  std::string text;  // without what ends it
+  std::string log;       // of which the input is a part, else the same
+  std::string text;      // without what ends it
+  std::string written;   // without the line feed
+  bool is_torn = false;  // at the end of a log that its writer did not close
   std::uint64_t number = 0;
   std::uint64_t offset = 0;
 };
@@ -73,6 +76,7 @@ NaiveMistake mistake_of(const Error& error, const ReadLine& line) {
 
 /// What was read so far of each writer.
 struct Reading {
+  std::string last_writer;  // of the last event in this file
   std::map<NaiveWriter, std::int64_t> last_seq, highest_seq;
   std::map<std::pair<NaiveWriter, std::int64_t>, std::size_t> by_number;  // index in the trace
 };
@@ -111,16 +115,48 @@ void read_event(NaiveEvent event, std::uint32_t ignored_fields, Reading& reading
   trace.events.push_back(std::move(event));
 }
 
+// REQ-IN-010: what a writer left that died within a line.
+NaiveEvent cut_last_line(const ReadLine& line, const std::string& writer) {
+  NaiveEvent out;
+  out.kind = EventKind::kEvidenceLost;
+  out.line = line.text;
+  out.integers[Field::kEvents] = -1;
+  out.text[Field::kCause] = "cut last line";
+  if (!writer.empty()) out.text[Field::kWriter] = writer;
+  return out;
+}
+
+NaiveLook look_at(const ReadLine& line, const NaiveEvent* event = nullptr) {
+  NaiveLook out;
+  out.text = line.written;
+  out.file = {line.input, line.offset};
+  out.order = {line.input, static_cast<std::int64_t>(line.offset)};
+  out.place = place_text(line.input, line.offset, false, line.input, line.number, line.offset,
+                         line.text.size());
+  if (event == nullptr) return out;
+  out.invocation = event->get(Field::kInvocationId);
+  out.place = event->place;
+  if (!event->writer.is_anonymous && event->has(Field::kSeq)) {
+    out.order = {event->writer.name, event->integers.at(Field::kSeq)};
+  }
+  return out;
+}
+
 void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, NaiveTrace& trace) {
   const std::string padded = line.text + std::string(event::Decoder::kPadding, '\0');
   event::Event decoded;
   const Status status =
       decoder.decode(std::string_view(padded).substr(0, line.text.size()), decoded);
-  if (!status) return trace.malformed.push_back(mistake_of(status.error(), line));
-  NaiveEvent event = owned(decoded, line.text);
+  if (!status && !line.is_torn) {
+    trace.looks.push_back(look_at(line));
+    return trace.malformed.push_back(mistake_of(status.error(), line));
+  }
+  NaiveEvent event = status ? owned(decoded, line.text) : cut_last_line(line, reading.last_writer);
+  reading.last_writer = event.get(Field::kWriter);
   event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
-                                           : NaiveWriter{true, line.input};
+                                           : NaiveWriter{true, line.log};
   event.place = place_of(event, line);
+  trace.looks.push_back(look_at(line, &event));
   read_event(std::move(event), decoded.ignored_fields, reading, trace);
 }
 
@@ -139,12 +175,19 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
   NaiveTrace trace;
   Reading reading;
   event::Decoder decoder;
+  if (!inputs.empty()) trace.first_file = inputs.front().name;
   for (const NaiveInput& input : inputs) {
+    trace.files_of_requests += input.has_requests_only ? 1 : 0;
     std::istringstream lines(input.bytes);
-    ReadLine line{input.name, "", 0, 0};
+    reading.last_writer.clear();
+    ReadLine line;
+    line.input = input.name;
+    line.log = input.log.empty() ? input.name : input.log;
     for (std::uint64_t next = 0; std::getline(lines, line.text); line.offset = next) {
       next = line.offset + line.text.size() + 1;
       ++line.number;
+      line.is_torn = input.may_be_torn && lines.eof();
+      line.written = line.text;
       if (line.text.ends_with('\r')) line.text.pop_back();
       if (line.text.find_first_not_of(" \t\r") == std::string::npos) continue;
       read_line(line, decoder, reading, trace);

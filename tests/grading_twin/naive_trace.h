@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,12 +68,24 @@ struct NaiveMistake {
   std::string what;
 };
 
+/// A line as it was written, an event or not.
+struct NaiveLook {
+  std::string text;
+  std::string invocation;                       // what it names
+  std::tuple<std::string, std::int64_t> order;  // of positions
+  std::tuple<std::string, std::uint64_t> file;  // where it was read
+  std::string place;
+};
+
 struct NaiveTrace {
   std::vector<NaiveEvent> events;  // in input order, repeats left out
   std::vector<NaiveMistake> malformed;
   std::size_t same_repeats = 0;
   std::vector<NaiveRepeat> repeats;  // with other bytes, or not compared
+  std::vector<NaiveLook> looks;      // of every line that is not blank
   std::size_t extensions = 0;
+  std::string first_file;
+  std::size_t files_of_requests = 0;
   std::size_t ignored_fields = 0;
 };
 

@@ -133,6 +133,21 @@ NaiveContract any_contract(Chooser& choose) {
   return out;
 }
 
+NaiveRule careless_rule(Chooser& choose) {
+  NaiveRule rule = choose.once_in(3) ? NaiveRule{} : random_rule(choose);
+  const NaiveBounds none_meets = {3, 2, false};
+  const NaiveBounds any = {};
+  if (choose.once_in(8)) rule.tools = std::vector<std::string>{};
+  if (choose.once_in(8)) rule.routes = choose.of<std::vector<std::string>>({{}, {"a*b"}, {"**"}});
+  if (choose.once_in(6)) rule.request = choose.once_in(2) ? none_meets : any;
+  if (choose.once_in(6)) rule.finish_on_deny = choose.once_in(2) ? NaiveBounds{1, 1, false} : any;
+  if (choose.once_in(6)) rule.order = std::set<std::string>{};
+  if (choose.once_in(6)) rule.required_fields["executor.start"] = {};
+  if (choose.once_in(10)) rule.reasons = std::set<std::string>{};
+  if (choose.once_in(6)) rule.shadow = true;
+  return rule;
+}
+
 // ---- Manifests.
 
 std::string braced(const std::vector<std::string>& members) {
@@ -239,6 +254,20 @@ NaiveContract random_contract(SeededRandom& random) {
     NaiveContract out = any_contract(choose);
     if (grading::parse_contract(contract_text(out), "contract.yaml").errors.empty()) return out;
   }
+}
+
+NaiveContract careless_contract(SeededRandom& random) {
+  Chooser choose(random);
+  NaiveContract out = any_contract(choose);
+  if (choose.once_in(3)) out.rules.clear();
+  for (auto rules = choose.of({0, 1, 1, 2}); rules > 0; --rules) {
+    out.rules.push_back(careless_rule(choose));
+  }
+  if (choose.once_in(8) && !out.rules.empty()) out.rules.push_back(out.rules.front());
+  if (choose.once_in(8)) {
+    for (const Verdict verdict : grading::kVerdicts) out.blocking[verdict] = false;
+  }
+  return out;
 }
 
 std::string random_manifest(SeededRandom& random) {

@@ -11,6 +11,9 @@ using testing::SeededRandom;
 /// A contract that is accepted, with up to three rules; every key occurs.
 NaiveContract random_contract(SeededRandom& random);
 
+/// A contract that may be refused, for any of the reasons that `refusal` knows.
+NaiveContract careless_contract(SeededRandom& random);
+
 /// A manifest that is accepted, whose facts are mostly those of random runs.
 std::string random_manifest(SeededRandom& random);
 

@@ -324,7 +324,8 @@ std::vector<std::string> with_accidents(const std::vector<Planned>& plan, Seeded
   for (const Planned& line : plan) {
     const bool is_numbered =
         numbering == Numbering::kAll || (numbering == Numbering::kSome && random.number(2) == 0);
-    const bool is_named = is_numbered || (numbering == Numbering::kSome && random.number(2) == 0);
+    const bool is_named =
+        numbering == Numbering::kAll || (numbering == Numbering::kSome && random.number(3) != 0);
     if (random.number(80) == 0) ++next[line.writer];  // a hole
     std::string fields;
     if (is_named) fields += fmt::format(R"(,"writer":"w{}")", line.writer);

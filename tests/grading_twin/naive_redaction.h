@@ -1,0 +1,38 @@
+// Looking for canaries and forbidden fields naively: every text that a line can be read as is
+// written out, every encoding decoded.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event/event.h"
+
+namespace remit::twin {
+
+/// What a contract's `redaction` asks for (spec/redaction.md).
+struct NaiveRedaction {
+  std::vector<std::pair<std::string, std::string>> canaries;  // name and value
+  std::vector<std::string> forbid_fields;
+};
+
+/// A canary or a forbidden field in a line. Where a canary can be told in several ways that are
+/// equally good, each is a way.
+struct NaiveSighting {
+  bool is_canary = false;
+  std::string subject;  // `canary "db"`
+  struct Way {
+    std::string what, where;
+    friend auto operator<=>(const Way&, const Way&) = default;
+  };
+  std::vector<Way> ways;
+};
+
+/// What must not stand in `line`.
+std::vector<NaiveSighting> sightings_in(const std::string& line, const NaiveRedaction& wanted);
+
+/// Whether the canary of this value has halves that are reported (REQ-RD-011).
+bool has_halves(const std::string& value);
+
+}  // namespace remit::twin
