@@ -10,7 +10,7 @@
 namespace remit::gateway {
 
 QueueServers::QueueServers(QueueServersParts parts)
-    : parts_(std::move(parts)),
+    : parts_(parts),
       servers_({.listener = *this,
                 .notices = parts_.notices,
                 .clock = parts_.clock,

@@ -43,18 +43,18 @@ Status make_tables(database::Database& database, MonotonicTime deadline) {
   const std::vector<std::string> statements = {
       "create table if not exists remit_queue_version(version bigint not null primary key)",
       row_table(database.dialect()),
-      "create index if not exists remit_queue_row_turn on remit_queue_row"
-      "(queue, is_open, lane, due, number)",
-      "create index if not exists remit_queue_row_ended on remit_queue_row"
-      "(queue, is_open, changed, number)",
-      "create unique index if not exists remit_queue_row_key on remit_queue_row"
-      "(queue, principal, tool, work_key) where work_key <> ''",
-      "create table if not exists remit_queue_lane(queue text not null, lane text not null, "
-      "served bigint not null, primary key(queue, lane))",
+      R"(create index if not exists remit_queue_row_turn on remit_queue_row
+         (queue, is_open, lane, due, number))",
+      R"(create index if not exists remit_queue_row_ended on remit_queue_row
+         (queue, is_open, changed, number))",
+      R"(create unique index if not exists remit_queue_row_key on remit_queue_row
+         (queue, principal, tool, work_key) where work_key <> '')",
+      R"(create table if not exists remit_queue_lane(queue text not null, lane text not null,
+         served bigint not null, primary key(queue, lane)))",
       "create index if not exists remit_queue_lane_turn on remit_queue_lane(queue, served)",
-      "create table if not exists remit_queue_note(id text not null, noted bigint not null, "
-      "said_by text not null, reason text not null, from_state text not null, "
-      "primary key(id, noted))",
+      R"(create table if not exists remit_queue_note(id text not null, noted bigint not null,
+         said_by text not null, reason text not null, from_state text not null,
+         primary key(id, noted)))",
   };
   return database.transact(deadline, [&](database::Transaction& transaction) -> Status {
     // Two processes that make the tables at once would trip over each other.
