@@ -144,19 +144,18 @@ void Counter::count_policies(const CallView& call, Tally& out) {
 
 // REQ-RO-013.
 void Counter::count_effects(const CallView& call, Tally& out) const {
-  std::uint64_t unexplained = 0;
+  bool has_unexplained = false;
   for (const EventRecord* effect : call.effects) {
     if (effect->number() <= 0) continue;
     const auto number = static_cast<std::uint64_t>(effect->number());
-    out.effects += number;
     const bool is_explained = std::ranges::any_of(call.decisions, [&](const EventRecord* decision) {
       return (decision->decision == grading::DecisionWord::kAllow || decision->is_shadow) &&
              store_.applies(*decision, *effect);
     });
-    if (!is_explained) unexplained += number;
+    out.count_effects(number, is_explained ? 0 : number);
+    has_unexplained |= !is_explained;
   }
-  out.unexplained_effects += unexplained;
-  if (unexplained > 0) out.unexplained.add(call.id, reading_.examples);
+  if (has_unexplained) out.unexplained.add(call.id, reading_.examples);
 }
 
 Seen Counter::take() {

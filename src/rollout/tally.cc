@@ -72,6 +72,14 @@ std::uint64_t Tally::compared() const {
          of(Sort::kWouldDeny).calls() + of(Sort::kWouldAllow).calls();
 }
 
+void Tally::count_effects(std::uint64_t observed, std::uint64_t unexplained_ones) {
+  const auto add = [](std::uint64_t number, std::uint64_t& sum) {
+    sum = number > UINT64_MAX - sum ? UINT64_MAX : sum + number;
+  };
+  add(observed, effects);
+  add(unexplained_ones, unexplained_effects);
+}
+
 void Tally::see(WallTime time) {
   first = first ? std::min(*first, time) : time;
   last = last ? std::max(*last, time) : time;
@@ -93,8 +101,7 @@ void Tally::add(const Tally& other, std::size_t kept) {
   for (const auto& [refusal, calls] : other.would_allow) would_allow[refusal].add(calls, kept);
   for (const auto& [policy, calls] : other.policies) count_policy(policy, calls);
   policies_left_out += other.policies_left_out;
-  effects += other.effects;
-  unexplained_effects += other.unexplained_effects;
+  count_effects(other.effects, other.unexplained_effects);
   unexplained.add(other.unexplained, kept);
   principals.add(other.principals);
   if (other.first) see(*other.first);

@@ -86,6 +86,8 @@ struct Tally {
   /// Those in which policy's word stands beside what happened.
   [[nodiscard]] std::uint64_t compared() const;
   void see(WallTime time);
+  /// Numbers beyond what there is room for stay at the greatest.
+  void count_effects(std::uint64_t observed, std::uint64_t unexplained_ones);
   void count_policy(Policy policy, std::uint64_t calls);
   /// Adds what `other` saw, with at most `kept` ids of a kind.
   void add(const Tally& other, std::size_t kept);

@@ -1,5 +1,6 @@
 """No input without events, without invocations or with nothing but unknowns ever gives exit code 0
-(REQ-GR-002, invariant *unknown never passes*), except under --advisory, which says so loudly.
+(REQ-GR-002, REQ-RO-021, REQ-RO-027, REQ-RO-052, invariant *unknown never passes*), except under
+--advisory, which says so loudly.
 
 usage: empty_runs_test.py BINARIES
 """
@@ -63,6 +64,17 @@ FILES = {
                       "blocking: {planning: true, enforcement: false, execution: false, "
                       "completeness: false}\n"),
     "idle.yaml": NOTHING_BLOCKS,
+    "lenient.yaml": ("rollout: remit.rollout/1\nat_least: {calls: 1}\nlosses: 99\n"
+                     "at_most: {would_deny: 99, would_allow: 99, unsettled: 99}\n"),
+}
+
+# A route in shadow mode and a tool.
+BUNDLE = {
+    "bundle.yaml": ("bundle: remit.bundle/1\nversion: \"1\"\nenvironment: test\n"
+                    "routes: [{name: agent, transport: stdio, mode: shadow}]\n"),
+    "catalogue.yaml": "catalogue: remit.catalogue/1\ntools: [{name: a, effect: read}]\n",
+    "schema.cedarschema": "entity Principal;\n",
+    "policies/a.cedar": "permit(principal, action, resource);\n",
 }
 
 FLAGS = [
@@ -121,6 +133,23 @@ class EmptyRunsTest(unittest.TestCase):
         # Together they hold a call, or what looks like one; nothing decided it.
         names = [f"part{number}" for number in range(len(EMPTY))]
         self.assertIn(self.grade(names, []).returncode, (1, 2, 65))
+
+    def test_no_form_of_nothing_is_ready_or_a_route(self):
+        bundle = self.folder / "bundle"
+        (bundle / "policies").mkdir(parents=True, mode=0o755)
+        for name, text in BUNDLE.items():
+            (bundle / name).write_text(text)
+            (bundle / name).chmod(0o644)
+        for command in (["rollout", "report", "--criteria", "lenient.yaml"],
+                        ["rollout", "report", "--criteria", "lenient.yaml", "--bundle", "bundle"],
+                        ["rollout", "report", "--min-calls", "1", "--by", "route"],
+                        ["routes", "check", "--bundle", "bundle"]):
+            for what, content in EMPTY.items():
+                (self.folder / "trace").write_bytes(content)
+                with self.subTest(what=what, command=command):
+                    done = subprocess.run([BINARIES / "remit", *command, "trace"], cwd=self.folder,
+                                          capture_output=True, timeout=60, check=False)
+                    self.assertIn(done.returncode, (1, 2, 65), done.stderr)
 
     def test_an_empty_directory_does_not_pass(self):
         (self.folder / "evidence").mkdir()
