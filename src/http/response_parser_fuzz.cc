@@ -18,8 +18,8 @@ constexpr http::ResponseLimits kLimits{.head_bytes = 2048, .headers = 20, .body_
 struct Reading {
   State state = State::kUnfinished;
   int status = 0;
-  std::string body;
-  std::string error;
+  std::string body = {};
+  std::string error = {};
   friend bool operator==(const Reading&, const Reading&) = default;
 };
 
