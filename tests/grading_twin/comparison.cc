@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <regex>
+#include <sstream>
 #include <utility>
 
 #include "naive_trace.h"
@@ -101,14 +101,17 @@ bool same(const Judgement& naive, const Judgement& streaming, const std::string&
 }
 
 Judgement without_files(const Judgement& judgement, Places places) {
-  static const std::regex kFile(R"(, [^ ;]+ line \d+ byte \d+ for \d+)");
-  static const std::regex kPlace(R"([^ ;\[]+ (byte|number) \d+)");
   Judgement out = judgement;
   out.findings.clear();
   for (const std::string& finding : judgement.findings) {
-    std::string text = std::regex_replace(finding, kFile, "");
-    if (places == Places::kNone) text = std::regex_replace(text, kPlace, "a place");
-    out.findings.insert(std::move(text));
+    const std::size_t from = finding.find(" at [");
+    const std::size_t to = finding.find("]: ", from);
+    std::string text = finding.substr(0, from) + " at";
+    std::istringstream list(finding.substr(from + 5, to - from - 5));
+    for (std::string place; std::getline(list, place, ';');) {
+      text += places == Places::kNone ? " a place" : " " + place.substr(0, place.find(','));
+    }
+    out.findings.insert(text + finding.substr(to));
   }
   return out;
 }
