@@ -179,6 +179,20 @@ TEST_F(ConfigTest, ReadsWhereStateIsKept) {
   EXPECT_EQ(server.config->state->text, "dbname=remit");
 }
 
+// REQ-QU-041
+TEST_F(ConfigTest, ReadsWhomDeferredWorkMayName) {
+  EXPECT_EQ(read(kWhole).config->directory_file, "");
+  const std::string text = with("identity:", "identity:\n  directory: people.yaml");
+  EXPECT_NE(problems(text).find("remit.yaml:"), std::string::npos);
+  put("people.yaml", "x");
+  const ConfigOutcome outcome = read(text);
+  ASSERT_TRUE(outcome.config) << problems(text);
+  EXPECT_EQ(outcome.config->directory_file, folder_.path("people.yaml"));
+  std::filesystem::permissions(folder_.path("people.yaml"), std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_NE(problems(text).find("people.yaml can be written by others"), std::string::npos);
+}
+
 TEST_F(ConfigTest, FindsSeveralMistakesAtOnce) {
   const std::string said =
       problems("config: remit.config/1\nbundle: bundle\nidentity: {}\nupstreams: []\nextra: 1\n");

@@ -24,8 +24,11 @@ QueueServers::~QueueServers() {
 }
 
 Status QueueServers::start(const std::vector<UpstreamSettings>& upstreams,
-                           const std::string& directory, const std::stop_token& stop) {
-  REMIT_TRY(servers_.start(upstreams, directory));
+                           const std::string& directory) {
+  return servers_.start(upstreams, directory);
+}
+
+Status QueueServers::get_ready(const std::stop_token& stop) {
   for (const auto& upstream : servers_.all()) {
     const Status ready = servers_.shake_hands(*upstream, {}, parts_.patience.handshake, stop);
     if (!ready) return in_place("upstream " + upstream->name(), ready.error());
@@ -61,8 +64,11 @@ bool QueueServers::is_offered(std::string_view tool) const {
 }
 
 enforcement::HandlerResult QueueServers::run(const enforcement::GrantedCall& call) {
-  const auto told = [](Answer answer) {
-    enforcement::HandlerResult result = handler_result(std::move(answer), ReplyForm::kError);
+  const std::string& name = call.tool().name;
+  const bool is_method = is_method_entry(name);
+  const ReplyForm form = is_method ? ReplyForm::kError : ReplyForm::kToolStructured;
+  const auto told = [&](Answer answer) {
+    enforcement::HandlerResult result = handler_result(std::move(answer), form);
     result.payload.clear();
     return result;
   };
@@ -70,8 +76,7 @@ enforcement::HandlerResult QueueServers::run(const enforcement::GrantedCall& cal
   if (upstream == nullptr) return told({.kind = AnswerKind::kUnreachable});
   // The server may have changed its tools while the call was decided.
   if (!servers_.is_offered(call.tool())) return told({.kind = AnswerKind::kChanged});
-  const std::string& name = call.tool().name;
-  const std::string method = is_method_entry(name) ? name.substr(4) : "tools/call";
+  const std::string method = is_method ? name.substr(4) : "tools/call";
   const std::string params = request_params(call, method, std::nullopt);
   Answer answer = upstream->ask({.id = upstream->next_id(),
                                  .method = method,

@@ -28,7 +28,8 @@ struct QueueServersParts {
 };
 
 /// The handler of every tool of a configuration, without a client: what a server asks of one is
-/// refused, what it says to one is dropped. `start`, then use from any thread.
+/// refused, what it says to one is dropped. `start`, then use from any thread; `get_ready` before
+/// calls.
 class QueueServers final : public UpstreamListener, public enforcement::ToolHandler {
  public:
   explicit QueueServers(QueueServersParts parts);
@@ -37,10 +38,11 @@ class QueueServers final : public UpstreamListener, public enforcement::ToolHand
   QueueServers(const QueueServers&) = delete;
   QueueServers& operator=(const QueueServers&) = delete;
 
-  /// Starts the processes in `directory`, shakes hands with each and lists its tools. Errors: the
-  /// first that could not be started or is not ready in time.
-  Status start(const std::vector<UpstreamSettings>& upstreams, const std::string& directory,
-               const std::stop_token& stop);
+  /// Starts the processes in `directory`. Errors: the first that could not be started.
+  Status start(const std::vector<UpstreamSettings>& upstreams, const std::string& directory);
+  /// Shakes hands with each and lists its tools. Errors: the first that is not ready in time, or
+  /// when `stop` is asked for.
+  Status get_ready(const std::stop_token& stop);
 
   /// Whether each server is there and its list is known. Errors: `unavailable`.
   [[nodiscard]] Status is_ready() const;

@@ -116,11 +116,15 @@ std::vector<Error> work(const QueueRun& run, const Config& config,
                         .notices = notices,
                         .limits = config.limits,
                         .patience = run.patience});
+  if (const Status started = servers.start(config.upstreams, config.directory); !started) {
+    return one(started.error());
+  }
   const Watch watch(signals, servers, run.patience, clock);
   if (!watch.is_watching()) return one({ErrorCode::kUnavailable, "no thread can be started"});
-  if (const Status started = servers.start(config.upstreams, config.directory, watch.stop());
-      !started) {
-    return one(started.error());
+  if (const Status ready = servers.get_ready(watch.stop()); !ready) {
+    // Nothing was taken up; a signal that came meanwhile is an orderly end.
+    if (process::is_readable(signals.fd())) return {};
+    return one(ready.error());
   }
   if (const Status begun = world.point->begin_run(facts); !begun) return one(begun.error());
   queue::Worker worker(
@@ -137,7 +141,8 @@ std::vector<Error> work(const QueueRun& run, const Config& config,
   if (const Status worked = worker.run(watch.stop(), watch.hurry(), run.until); !worked) {
     problems.push_back(worked.error());
   }
-  if (const Status ready = servers.is_ready(); servers.has_lost_one() && problems.empty()) {
+  if (const Status ready = servers.is_ready();
+      !ready && servers.has_lost_one() && problems.empty()) {
     problems.push_back(ready.error());
   }
   if (const Status ended = world.point->end_run(); !ended) problems.push_back(ended.error());

@@ -7,6 +7,7 @@ where a claim has to run out, the test makes it old.
 """
 
 import contextlib
+import glob
 import json
 import os
 import random
@@ -22,7 +23,7 @@ from pathlib import Path
 
 BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
 STDIO = Path(__file__).resolve().parents[1] / "stdio"
-TRIALS = int(os.environ.get("REMIT_QUEUE_TRIALS", "25"))
+TRIALS = int(os.environ.get("REMIT_QUEUE_TRIALS", "12"))
 PATIENCE = 120
 LONG_AGO = 0
 
@@ -123,6 +124,40 @@ class World:
     def grade(self, target="evidence", *words):
         ran = self.remit("grade", target, "--contract", "queued", "--format", "json", *words, code=None)
         return ran.returncode, json.loads(ran.stdout)
+
+
+class Postgres:
+    """A server of its own on a socket, gone with the test. As root it runs as nobody, which it insists on."""
+
+    def __init__(self):
+        self.programs = os.path.dirname(sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))[-1])
+        self.folder = tempfile.mkdtemp(prefix="remit-pg.", dir="/tmp")  # a socket's path has to be short
+        self.as_who = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        if self.as_who:
+            os.chown(self.folder, 65534, 65534)
+        subprocess.run([f"{self.programs}/initdb", "-D", f"{self.folder}/d", "-A", "trust", "-U", "app", "--no-sync",
+                        "-E", "UTF8", "--locale=C"], check=True, stdout=subprocess.DEVNULL, **self.as_who)
+        self.start()
+
+    def start(self):
+        self.server = subprocess.Popen(
+            [f"{self.programs}/postgres", "-D", f"{self.folder}/d", "-k", self.folder, "-c", "listen_addresses="],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.as_who)
+        while subprocess.run([f"{self.programs}/pg_isready", "-q", "-h", self.folder], check=False).returncode != 0:
+            assert self.server.poll() is None, "the server ended"
+            time.sleep(0.05)
+
+    def stop(self):
+        self.server.send_signal(signal.SIGQUIT)
+        self.server.wait(PATIENCE)
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def place(self):
+        return f"host={self.folder} user=app dbname=postgres"
 
 
 class QueueTest(unittest.TestCase):
@@ -294,6 +329,15 @@ class Rows(QueueTest):
         world.edit("remit.yaml", "fake_server.py", "no_server.py")
         self.assertIn("fake", world.work(code=65).stderr)
 
+    def test_the_tools_word_ends_a_row(self):
+        # REQ-QU-017
+        world = self.world()
+        rows = [world.enqueue("fake.act", {"do": do}) for do in ("tool_error", "error", "no_result")]
+        read = world.enqueue("mcp:resources/read", {"uri": "note:mine"})
+        world.work()
+        self.assertEqual([world.word(row) for row in [*rows, read]],
+                         ["failed tool_error", "failed server_error", "unknown malformed_answer", "succeeded"])
+
     def test_the_pinned_principal_without_a_directory(self):
         world = self.world()
         world.edit("remit.yaml", "  directory: directory.yaml\n", "")
@@ -431,7 +475,8 @@ class Crashes(QueueTest):
         rows = [world.enqueue("fake.act", {"do": "echo", "text": str(i)},
                               principal="bert" if i % 3 == 0 else "nightly") for i in range(24)]
         workers = [subprocess.Popen([BINARIES / "remit", "queue", "work", "--until-idle", "--config", "remit.yaml",
-                                     "--threads", "3", "--name", name], cwd=world.folder, stdin=subprocess.DEVNULL)
+                                     "--threads", "3", "--name", name], cwd=world.folder, stdin=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
                    for name in ("one", "two")]
         for worker in workers:
             self.assertEqual(worker.wait(PATIENCE), 0)
@@ -445,9 +490,14 @@ class Crashes(QueueTest):
         chance = random.Random(7)
         rows = {}
         for trial in range(TRIALS):
-            rows[world.enqueue("fake.act", {"do": "echo", "text": str(trial)}, "--attempts", "20")] = str(trial)
-            worker = world.worker("--name", f"w{trial}")
-            time.sleep(chance.uniform(0.0, 0.6))
+            for number in range(4):
+                text = f"{trial}.{number}"
+                rows[world.enqueue("fake.act", {"do": "echo", "text": text}, "--attempts", "20")] = text
+            before = len(world.effects())
+            worker = world.worker("--name", f"w{trial}", "--threads", "2")
+            if trial % 4 > 0:  # else while it is still getting ready, or at its first row
+                self.wait_until(lambda: len(world.effects()) > before)
+            time.sleep(chance.uniform(0.0, 0.5 if trial % 4 == 0 else 0.03))
             worker.kill()
             worker.communicate()
             self.make_old(world)
@@ -465,6 +515,56 @@ class Crashes(QueueTest):
                 self.assertIn(text, done)
         print(f"killed {TRIALS} times: {words}")
         self.assertEqual(world.remit("evidence", "verify", "evidence").returncode, 0)
+
+
+class OnPostgres(QueueTest):
+    """The same on a server that several machines could share."""
+
+    def setUp(self):
+        super().setUp()
+        if not glob.glob("/usr/lib/postgresql/*/bin/initdb"):
+            print("not run: PostgreSQL is not installed (scripts/setup installs it)")
+            self.skipTest("no PostgreSQL")
+        self.postgres = Postgres()
+        self.addCleanup(self.postgres.close)
+
+    def world(self, flags=()):
+        world = super().world(flags)
+        world.edit("remit.yaml", "sqlite: state.db", f"postgres: {json.dumps(self.postgres.place)}")
+        return world
+
+    def test_two_workers(self):
+        # REQ-QU-012
+        world = self.world()
+        rows = [world.enqueue("fake.act", {"do": "echo", "text": str(i)},
+                              principal="bert" if i % 3 == 0 else "nightly") for i in range(16)]
+        workers = [subprocess.Popen([BINARIES / "remit", "queue", "work", "--until-idle", "--config", "remit.yaml",
+                                     "--threads", "3", "--name", name], cwd=world.folder, stdin=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+                   for name in ("one", "two")]
+        for worker in workers:
+            self.assertEqual(worker.wait(PATIENCE), 0)
+        self.assertEqual(sorted(int(call["text"]) for call in world.effects()), list(range(len(rows))))
+        self.assertEqual({world.word(row) for row in rows}, {"succeeded"})
+        self.assertEqual(world.grade()[0], 0)
+
+    def test_a_database_that_goes_away_and_comes_back(self):
+        # REQ-QU-021
+        world = self.world()
+        first = world.enqueue("fake.act", {"do": "echo", "text": "1"})
+        worker = world.worker()
+        self.wait_until(lambda: len(world.effects()) == 1)
+        self.wait_until(lambda: world.word(first) == "succeeded")
+        self.postgres.stop()
+        self.assertIn("no work is taken up", worker.stderr.readline() + worker.stderr.readline()
+                      + worker.stderr.readline())
+        self.postgres.start()
+        second = world.enqueue("fake.act", {"do": "echo", "text": "2"})
+        self.wait_until(lambda: world.word(second) == "succeeded")
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=PATIENCE)
+        self.assertEqual(worker.returncode, 0)
+        self.assertEqual(len(world.effects()), 2)
 
 
 class Grades(QueueTest):
