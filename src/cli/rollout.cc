@@ -59,8 +59,10 @@ std::vector<Error> read_criteria(const Arguments& arguments, World& world,
     criteria = *std::move(parsed.criteria);
   }
   if (arguments.has("--policy-version")) {
-    criteria.policy_version = arguments.value("--policy-version");
-    criteria.policy_digest.reset();
+    criteria.policies.clear();
+    for (std::string& version : arguments.values("--policy-version")) {
+      criteria.policies.push_back({std::move(version)});
+    }
   }
   constexpr std::uint64_t kMostCalls = 1'000'000'000;
   const Result<std::uint64_t> calls =
@@ -141,9 +143,8 @@ int run_rollout_report(const Arguments& arguments, World& world) {
   if (errors.empty()) errors = read_request(arguments, world, request);
   if (!errors.empty()) return refuse(world, errors);
   // REQ-RO-025: the bundle at hand is the one asked about, unless the criteria name another.
-  if (request.bundle != nullptr && !request.criteria.policy_version) {
-    request.criteria.policy_version = request.bundle->version;
-    request.criteria.policy_digest = request.bundle->digest;
+  if (request.bundle != nullptr && request.criteria.policies.empty()) {
+    request.criteria.policies.push_back({request.bundle->version, request.bundle->digest});
   }
   Collected collected = collect(arguments, world, request);
   if (!collected.seen) return collected.exit_code;

@@ -128,8 +128,9 @@ CallSort sort_of_shadow(const CallView& call, const RecordStore& store,
 }  // namespace
 
 bool is_asked_about(const Criteria& criteria, std::string_view version, std::string_view digest) {
-  if (criteria.policy_version && *criteria.policy_version != version) return false;
-  return !criteria.policy_digest || *criteria.policy_digest == digest;
+  return criteria.policies.empty() ||
+         std::ranges::any_of(criteria.policies,
+                             [&](const AskedPolicy& policy) { return policy.is(version, digest); });
 }
 
 bool is_early(std::string_view reason) {

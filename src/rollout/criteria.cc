@@ -25,7 +25,9 @@ class CriteriaReader {
     Criteria out;
     yaml::ObjectReader reader(root, "the criteria", problems_);
     if (!reader.format("rollout", "remit.rollout/1")) return out;
-    if (const yaml::Node* node = reader.optional_node("policy")) read_policy(*node, out);
+    for (const yaml::Node& node : entries(reader, "policies")) {
+      out.policies.push_back(policy(node));
+    }
     needs(reader).apply(out.needs);
     if (const auto losses = number(reader, "losses", 0, kMostCalls)) out.losses = *losses;
     if (reader.optional_node("refused_as") != nullptr) {
@@ -48,11 +50,11 @@ class CriteriaReader {
     return static_cast<std::uint64_t>(*value);
   }
 
-  void read_policy(const yaml::Node& node, Criteria& out) {
-    yaml::ObjectReader reader(node, "'policy'", problems_);
-    out.policy_version = reader.required_string("version");
-    out.policy_digest = reader.optional_string("digest");
+  AskedPolicy policy(const yaml::Node& node) {
+    yaml::ObjectReader reader(node, "a policy", problems_);
+    AskedPolicy out{reader.required_string("version"), reader.optional_string("digest")};
     reader.finish();
+    return out;
   }
 
   NeedsChange needs(yaml::ObjectReader& parent) {

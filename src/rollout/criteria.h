@@ -72,8 +72,18 @@ struct UnusedPairs {
 inline const std::vector<std::string> kRefusedAs = {"access_denied", "forbidden",
                                                     "permission_denied", "refused"};
 
+/// A policy by its version, and where given by its digest.
+struct AskedPolicy {
+  std::string version;
+  std::optional<std::string> digest = std::nullopt;
+
+  [[nodiscard]] bool is(std::string_view of_version, std::string_view of_digest) const {
+    return version == of_version && (!digest || *digest == of_digest);
+  }
+};
+
 struct Criteria {
-  std::optional<std::string> policy_version, policy_digest;  ///< whose calls are compared
+  std::vector<AskedPolicy> policies;  ///< whose decisions are compared; none: those of every one
   Needs needs;
   std::vector<NeedsRule> rules;  ///< later ones win, key by key
   std::uint64_t losses = 0;      ///< of the record, at most

@@ -9,7 +9,6 @@
 
 #include "access/reason.h"
 #include "base/error.h"
-#include "rollout/call_sort.h"
 
 namespace remit::rollout {
 namespace {
@@ -73,14 +72,25 @@ class PairJudge {
                     needs_.would_deny));
   }
 
-  // What several policies said together is what none of them will do.
+  // What several policies said together is what none of them will do, unless somebody says that
+  // they decide alike (REQ-RO-023).
   void find_policies(const Criteria& criteria) {
-    const auto policies = std::ranges::count_if(row_.tally.policies, [&](const auto& one) {
-      return is_asked_about(criteria, one.first.version, one.first.digest);
-    });
-    if (row_.tally.compared() == 0 || policies < 2) return;
-    add(Verdict::kUndetermined,
-        fmt::format("decided by {} policies: say by the criteria which one is meant", policies));
+    if (row_.tally.compared() == 0) return;
+    const auto& policies = row_.tally.policies;
+    if (criteria.policies.empty() && policies.size() > 1) {
+      add(Verdict::kUndetermined,
+          fmt::format("decided by {} policies: say by the criteria which are meant",
+                      policies.size()));
+    }
+    for (const AskedPolicy& asked : criteria.policies) {
+      const auto found = std::ranges::count_if(
+          policies, [&](const auto& one) { return asked.is(one.first.version, one.first.digest); });
+      if (found < 2) continue;
+      add(Verdict::kUndetermined,
+          fmt::format("decided by {} policies of the version {}: say by the criteria which digest "
+                      "is meant",
+                      found, quoted(asked.version)));
+    }
   }
 
   void find_too_little() {
@@ -232,7 +242,7 @@ class Assessment {
       out_.scope.emplace_back(
           "no bundle was given: routes and tools that were never seen are not missed");
     }
-    if (!criteria_.policy_version) {
+    if (criteria_.policies.empty()) {
       out_.scope.emplace_back("decisions of every policy that was seen were compared");
     }
     if (out_.seen.observers.empty()) {

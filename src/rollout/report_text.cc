@@ -124,7 +124,7 @@ void write_details(const Row& row, RowsBy by, std::string& out) {
   for (const auto& [reason, calls] : tally.denied) {
     write_calls(fmt::format("denied in earnest as {}", reason), calls, out);
   }
-  write_calls("by another policy than the one asked about", tally.of(Sort::kOtherPolicy), out);
+  write_calls("by a policy that is not asked about", tally.of(Sort::kOtherPolicy), out);
   write_policies(tally, out);
   if (tally.principals.count() > 0) {
     out += fmt::format("  principals: {}{}\n", tally.principals.is_more() ? "more than " : "",

@@ -260,7 +260,7 @@ TEST(Rollout, IsReadyOnlyByWhatWasSeen) {
   const std::string other_policy =
       call("v", {kRequest, decision("allow", "allowed", true, R"("policy_version":"v2")"), kStart,
                  finish("succeeded")});
-  const std::string named = "rollout: remit.rollout/1\npolicy: {version: v1}\n";
+  const std::string named = "rollout: remit.rollout/1\npolicies: [{version: v1}]\n";
   const std::vector<VerdictCase> cases = {
       {"nothing", "", "", "not_exercised", ""},
       {"enough", enough, "", "ready", ""},
@@ -291,10 +291,18 @@ TEST(Rollout, IsReadyOnlyByWhatWasSeen) {
        "not_ready", "2 of 2 observed effects are explained by no decision"},
       {"two policies", enough + other_policy, "", "undetermined", "decided by 2 policies"},
       {"two policies, one asked about", enough + other_policy, named.c_str(), "ready", ""},
-      {"a policy nobody saw", enough, "rollout: remit.rollout/1\npolicy: {version: v9}",
+      {"two policies that decide alike", enough + other_policy,
+       "rollout: remit.rollout/1\npolicies: [{version: v1}, {version: v2}]", "ready", ""},
+      {"one version of two digests",
+       enough + call("v", {kRequest,
+                           decision("allow", "allowed", true,
+                                    R"("policy_version":"v1","policy_digest":"sha256:2")"),
+                           kStart, finish("succeeded")}),
+       named.c_str(), "undetermined", "decided by 2 policies of the version"},
+      {"a policy nobody saw", enough, "rollout: remit.rollout/1\npolicies: [{version: v9}]",
        "not_exercised", "no call was compared"},
       {"a policy of another digest", enough,
-       "rollout: remit.rollout/1\npolicy: {version: v1, digest: x}", "not_exercised", ""},
+       "rollout: remit.rollout/1\npolicies: [{version: v1, digest: x}]", "not_exercised", ""},
       {"too few people", enough, "rollout: remit.rollout/1\nat_least: {principals: 2}",
        "undetermined", "by 0 principals: 2 are needed"},
       {"too short", enough, "rollout: remit.rollout/1\nat_least: {hours: 1}", "undetermined",
@@ -413,7 +421,7 @@ TEST(RolloutCriteria, RefusesWhatSaysNothingOrTooMuch) {
       {head + "rules: [{match: {tool: [a]}}]\n", "this rule changes nothing"},
       {head + "rules: [{match: {}, at_least: {calls: 1}}]\n", "'match' names nothing"},
       {head + "rules: [{match: {tool: ['a*b']}, at_least: {calls: 1}}]\n", "at its end"},
-      {head + "policy: {digest: x}\n", "lacks \"version\""},
+      {head + "policies: [{digest: x}]\n", "lacks \"version\""},
       {head + "expected_denials: [{match: {tool: [a]}, reason: policy_error, owner: o, why: w, "
               "expires: 2026-01-01}]\n",
        "a wanted denial is one of"},

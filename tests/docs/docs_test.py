@@ -18,7 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
-PAGES = ["grade-your-first-trace.md", "grade-against-expectations.md", "grade-in-ci.md"]
+PAGES = ["grade-your-first-trace.md", "grade-against-expectations.md", "grade-in-ci.md",
+         "from-shadow-to-enforcing.md"]
 BLOCK = re.compile(r"<!-- (file: (?P<name>\S+)|run) -->\n+```\w*\n(?P<text>.*?)```\n", re.DOTALL)
 OMITTED = "…"
 
@@ -47,7 +48,8 @@ class Shell:
         self.code = 0
 
     def run(self, command):
-        environment = {**os.environ, "PATH": f"{BINARIES}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+        environment = {**os.environ, "PATH": f"{BINARIES}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
+                       "DESK": str(ROOT / "examples" / "invoice_desk")}
         done = subprocess.run(["sh", "-c", f"(exit {self.code})\n{command}"], cwd=self.folder,
                               env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
