@@ -111,6 +111,8 @@ TEST(Form, IsNoneOfWhatIsNoEvidence) {  // REQ-IN-036, REQ-IN-037
        "is a JSON document over several lines that shows no form of evidence: write its events as "
        "JSON, one a line"},
       // What may be lines of events, however broken.
+      {"\xef\xbb\xbf{\"event\":\"x.y\"}\n", "jsonl"},
+      {"\xef\xbb\xbf { \"event\":", "jsonl"},
       {"[1]\n{\"event\":\"x.y\"}\n", "jsonl"},
       {"{\"event\":\"x.y\",\n{\"event\":\"x.y\"}\n", "jsonl"},
       {"{\"event\":\"x.y\"\n\n", "jsonl"},

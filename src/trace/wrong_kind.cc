@@ -26,6 +26,8 @@ constexpr std::string_view kUnpack = "unpack it, or pack it by gzip or zstd";
 constexpr std::string_view kOneEventALine = "write its events as JSON, one a line";
 constexpr std::string_view kAsUtf8 = "write it as UTF-8 without a byte order mark";
 
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
+
 constexpr Magic kMagics[] = {
     {"\xfd"
      "7zXZ\0"sv,
@@ -51,7 +53,7 @@ constexpr Magic kMagics[] = {
     {"\0{"sv, "is written in UTF-16"},
     {"[\0"sv, "is written in UTF-16"},
     {"\0["sv, "is written in UTF-16"},
-    {"\xef\xbb\xbf"sv, "begins with a byte order mark"},
+    {kUtf8Mark, "begins with a byte order mark"},
 };
 
 std::string_view what_to_do(std::string_view what) {
@@ -147,6 +149,13 @@ std::pair<std::string_view, std::size_t> first_line(std::string_view head) {
   return {};
 }
 
+/// Whether an event follows a mark of UTF-8: then its line is malformed, and others are not.
+bool is_marked_event(std::string_view head) {
+  if (!head.starts_with(kUtf8Mark)) return false;
+  const std::string_view line = first_line(head.substr(kUtf8Mark.size())).first;
+  return line.starts_with('{') && trimmed(line.substr(1)).starts_with("\"event\"");
+}
+
 /// Where the first value of a text ends.
 struct FirstValue {
   std::size_t begin = 0;
@@ -181,6 +190,7 @@ bool begins_with_whole_object(const std::string& head) {
 }
 
 std::optional<Error> wrong_kind(std::string_view head) {
+  if (is_marked_event(head)) return std::nullopt;
   for (const Magic& one : kMagics) {
     if (head.substr(std::min(one.at, head.size()), one.bytes.size()) != one.bytes) continue;
     return refused(one.what, what_to_do(one.what), fmt::format("byte {}", one.at));
