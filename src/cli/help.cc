@@ -72,6 +72,19 @@ std::string entry(std::string_view name, std::string_view help) {
   return fmt::format("  {}\n{}", name, wrapped(help, 6));
 }
 
+// A command to type, over several lines where it is long: a shell reads `\` at their ends.
+std::string example_command(std::string_view command) {
+  constexpr std::size_t kRoom = kWidth - 8;
+  std::string out = "  ";
+  while (command.size() > kRoom) {
+    const std::size_t cut = command.rfind(" --", kRoom);
+    if (cut == command.npos || cut == 0) break;
+    out.append(command.substr(0, cut)).append(" \\\n      ");
+    command.remove_prefix(cut + 1);
+  }
+  return out.append(command).append("\n");
+}
+
 std::string command_help(const Command& command) {
   std::string out = fmt::format("{}.\n\nUsage: {}\n\n{}", command.summary, usage_line(command),
                                 wrapped(command.description, 0));
@@ -90,7 +103,7 @@ std::string command_help(const Command& command) {
   out += entry("--help", "print this and exit");
   if (!command.examples.empty()) out += "\nExamples:\n";
   for (const Example& example : command.examples) {
-    out += fmt::format("  {}\n{}", example.command, wrapped(example.meaning, 6));
+    out += example_command(example.command) + wrapped(example.meaning, 6);
   }
   return out;
 }

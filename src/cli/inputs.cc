@@ -83,6 +83,9 @@ NamedFile told_by_name(std::string_view name) {
 }
 
 Status InputOpener::open(const std::string& word) {
+  if (word.empty()) {
+    return Error{ErrorCode::kInvalidInput, "the name of an input is empty: is a variable unset?"};
+  }
   if (word == "-") {
     if (std::exchange(has_standard_input_, true)) {
       return Error{ErrorCode::kInvalidInput, "is given twice as an input", word};

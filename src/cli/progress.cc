@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ std::string bytes_text(double bytes) {
 std::string time_text(double seconds) {
   constexpr double kMost = 99.0 * 3600;
   if (seconds >= kMost) return "more than 99 h";
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 1) return "less than 1 s";
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
@@ -127,7 +128,9 @@ void Progress::add(std::uint64_t bytes) {
 }
 
 void Progress::end_file() {
-  if (files_left_ == 0 || --files_left_ > 0) return;
+  if (files_left_ == 0) return;
+  --files_left_;
+  if (files_left_ > 0) return;
   // What follows takes long only where reading did.
   if (!is_drawn_) return;
   show(fmt::format("{}: all {} are read", state_.stage,

@@ -40,7 +40,7 @@ std::size_t item_count(const yaml::Node& root) {
 
 }  // namespace
 
-ManifestText::ManifestText(std::string text, std::string file, yaml::Node root)
+ManifestText::ManifestText(std::string_view text, std::string file, yaml::Node root)
     : file_(std::move(file)), root_(std::move(root)), lines_(lines_of(text)) {
   added_.resize(lines_.size() + 1);
 }
@@ -58,7 +58,7 @@ Result<ManifestText> ManifestText::open(std::string_view text, std::string file)
   if (name == nullptr || *name != "remit.manifest/1") {
     return Error{ErrorCode::kInvalidInput, "is no manifest (remit.manifest/1)", file};
   }
-  return ManifestText(std::string(text), std::move(file), std::move(*root));
+  return ManifestText(text, std::move(file), std::move(*root));
 }
 
 std::uint32_t ManifestText::line_of(std::string_view list, std::string_view key,

@@ -31,7 +31,7 @@ class ManifestText {
   Result<std::string> take();
 
  private:
-  ManifestText(std::string text, std::string file, yaml::Node root);
+  ManifestText(std::string_view text, std::string file, yaml::Node root);
 
   [[nodiscard]] Error by_hand(std::string_view list, std::uint32_t line) const;
 
