@@ -1,6 +1,7 @@
 // remit policy check: is this bundle whole, and what is in it.
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +31,7 @@ std::string shadow_words(const policy::Bundle& bundle, const policy::Route& rout
   std::string named = "every tool";
   if (!is_all) {
     const std::size_t shown = std::min(tools.size(), kMaxNamed);
-    named = fmt::format("{}", fmt::join(tools.begin(), tools.begin() + shown, ", "));
+    named = fmt::format("{}", fmt::join(std::span(tools).first(shown), ", "));
     if (tools.size() > shown) named += fmt::format(" and {} more", tools.size() - shown);
   }
   return fmt::format(

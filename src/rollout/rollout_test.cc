@@ -206,14 +206,11 @@ TEST(Rollout, IsTheSameHoweverItIsRead) {
     for (const char* tool : {"read", "refund", "export"}) {
       ++number;
       const std::string id = "i" + std::to_string(number);
-      const std::string names = std::string(R"("tool":")") + tool + R"(","route":"r)" +
-                                std::to_string(number % 3) + R"(","writer":"w","seq":)";
+      const std::string names =
+          std::string(R"("tool":")") + tool + R"(","route":"r)" + std::to_string(number % 3) + "\"";
       std::string lines;
       for (const std::string& line : one.lines) {
-        lines += filled(line, id,
-                        std::string(R"("tool":")") + tool + R"(","route":"r)" +
-                            std::to_string(number % 3) + "\"") +
-                 "\n";
+        lines += filled(line, id, names) + "\n";
       }
       parts.push_back(lines);
       whole += lines;
