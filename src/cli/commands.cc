@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/approvals.h"
 #include "cli/conform_commands.h"
+#include "cli/ledger.h"
 #include "cli/queue.h"
 #include "cli/rollout_commands.h"
 #include "report/formats.h"
@@ -393,11 +395,13 @@ std::vector<Command> with(std::vector<Command> commands, std::string_view path,
 }
 
 // `remit conform` stands behind the commands that grade and check, `remit rollout` behind those of
-// policies, `remit queue` beside the gateway.
+// policies, `remit queue`, `remit approvals` and `remit ledger` beside the gateway.
 std::vector<Command> with_groups(std::vector<Command> commands) {
   commands = with(std::move(commands), "policy check", conform_commands());
   commands = with(std::move(commands), "evidence verify", rollout_commands());
-  return with(std::move(commands), "grade", queue_commands());
+  commands = with(std::move(commands), "grade", queue_commands());
+  commands = with(std::move(commands), "grade", approval_commands());
+  return with(std::move(commands), "grade", ledger_commands());
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ CASES = pathlib.Path(__file__).parent / "cases"
 MUST_FAIL = "harness_must_fail"
 VARYING = [
     (re.compile(r"\b[a-z2-7]{26}\b"), "<id>"),
+    (re.compile(r"\b[0-9a-f]{32}\b"), "<name>"),
     (re.compile(r"hmac-sha256:[0-9a-f]{64}"), "hmac-sha256:<digest>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r'"duration_us":\d+'), '"duration_us":<n>'),
