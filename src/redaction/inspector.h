@@ -57,6 +57,11 @@ class Inspector {
  public:
   static Result<Inspector> make(std::shared_ptr<const Redaction> redaction);
 
+  /// Looks through a text whose lines are inspected next: see `Scanner::screen`.
+  void screen(std::string_view text) {
+    if (scratch_) redaction_->scanner()->screen(text, *scratch_);
+  }
+
   /// What must not stand in `line`; valid until the next call. `event` is what the line decoded
   /// to, null for one that is no event.
   const std::vector<Observation>& inspect(std::string_view line, const event::Event* event);

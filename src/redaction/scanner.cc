@@ -83,6 +83,25 @@ struct Screening {
 
   static constexpr std::array<char, 2> kEscapes = {'\\', '%'};
 
+  // Where most lines have to be searched anyway, the next texts are not looked through.
+  std::size_t lines = 0;     ///< of the text
+  std::size_t searched = 0;  ///< of these
+  std::size_t left_out = 0;  ///< texts, one after the other
+
+  [[nodiscard]] bool is_of_use() {
+    constexpr std::size_t kMostLeftOut = 7;
+    const bool is = 2 * searched <= lines || left_out == kMostLeftOut;
+    left_out = is ? 0 : left_out + 1;
+    return is;
+  }
+  void clear() {
+    lines = searched = 0;
+    text = {};
+    hits.clear();
+    hits.reserve(kMaxHits);
+    next_hit = 0;
+    escape_at.fill(0);
+  }
   /// False if nothing can stand in `line`, and it is one of the text that comes next.
   bool may_hold(std::string_view line) {
     const std::less_equal<const char*> stands_before;
@@ -103,6 +122,8 @@ struct Screening {
       }
       may |= at < to;
     }
+    ++lines;
+    searched += may ? 1 : 0;
     return may;
   }
 };
@@ -402,9 +423,11 @@ class Scanner::Search {
 
 void Scanner::screen(std::string_view text, Scratch& scratch) const {
   Screening& screening = scratch.state_->screening;
-  screening = {.hits = std::move(screening.hits)};
-  screening.hits.clear();
-  screening.hits.reserve(Screening::kMaxHits);
+  if (!screening.is_of_use()) {
+    screening.text = {};
+    return;
+  }
+  screening.clear();
   if (text.size() > kPieceBytes) return;
   // Allocates nothing and throws nothing: it is called by C.
   const auto on_match = [](unsigned /*id*/, unsigned long long /*from*/, unsigned long long to,

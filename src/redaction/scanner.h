@@ -58,6 +58,11 @@ class Scanner {
   /// at most kMaxLayers of JSON and percent escapes around each other, in any order.
   void scan_line(std::string_view line, Scratch& scratch, std::vector<Leak>& out) const;
 
+  /// Looks through `text` once, for lines of it that are given to `scan_line` next, each once and
+  /// in their order: those that can hold nothing are then not searched one by one. `text` stays
+  /// unchanged until the last of them or the next call; any other line is searched as ever.
+  void screen(std::string_view text, Scratch& scratch) const;
+
   /// The first canary, by index, that a text of ours would show: as `scan_line`, and a half of a
   /// short one as well where it stands at an end of the text, since the rest may stand in the next.
   [[nodiscard]] std::optional<std::uint32_t> shown_by(std::string_view text,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,10 @@ Scanner scanner_of(std::vector<Canary> canaries) {
 }
 
 // Each leak as `name: words at byte`.
-std::vector<std::string> finds(const Scanner& scanner, std::string_view line) {
-  Result<Scanner::Scratch> scratch = scanner.make_scratch();
+std::vector<std::string> finds(const Scanner& scanner, std::string_view line,
+                               Scanner::Scratch& scratch) {
   std::vector<Leak> leaks;
-  scanner.scan_line(line, *scratch, leaks);
+  scanner.scan_line(line, scratch, leaks);
   std::vector<std::string> out;
   for (const Leak& leak : leaks) {
     out.push_back(scanner.canaries()[leak.canary].name + ": " +
@@ -31,6 +32,11 @@ std::vector<std::string> finds(const Scanner& scanner, std::string_view line) {
                   std::to_string(leak.at));
   }
   return out;
+}
+
+std::vector<std::string> finds(const Scanner& scanner, std::string_view line) {
+  Result<Scanner::Scratch> scratch = scanner.make_scratch();
+  return finds(scanner, line, *scratch);
 }
 
 using Words = std::vector<std::string>;
@@ -161,6 +167,56 @@ TEST(Scanner, ScansEachLineAfresh) {
   scanner.scan_line(R"({"a":"nothing"})", *scratch, leaks);
   scanner.scan_line("k9-Zq!4w", *scratch, leaks);
   EXPECT_EQ(leaks.size(), 2U);
+}
+
+// A text of many lines, looked through at once, hides nothing of what each of them holds.
+TEST(Scanner, FindsTheSameInLinesOfAScreenedText) {
+  const Scanner scanner = scanner_of(kCanaries);
+  const std::string_view kLines[] = {
+      "",
+      R"({"a":"nothing"})",
+      R"({"a":"s3cr3t-Canary/7f+Q?>x"})",
+      R"({"a":"s3cr3t-Can"})",
+      R"({"a":"s3cr3t-Can","b":"ary/7f+Q?>x"})",
+      R"({"a":"czNjcjN0LUNhbmFyeS83ZitRPz54"})",
+      R"({"a":"s3cr3t-Canary%2F7f%2bQ%3F%3Ex"})",
+      R"({"a":"say \"hush\\hush\" 77"})",
+      R"({"a":"k9-Zq!4w"})",
+      "k9-Zq",
+      "!4w",
+      R"({"a":"100%","b":"\\"})",
+  };
+  std::mt19937 random(5);
+  Result<Scanner::Scratch> scratch = scanner.make_scratch();
+  std::string text;
+  for (int round = 0; round < 500; ++round) {
+    text.clear();
+    std::vector<std::size_t> ends;
+    // Some texts hold more than is told of by place, and then nothing of them may be passed over.
+    const std::size_t count = round % 50 == 0 ? 3'000 : random() % 20;
+    const std::size_t kinds = round % 3 == 0 ? 2 : std::size(kLines);
+    for (std::size_t i = 0; i < count; ++i) {
+      text.append(kLines[random() % kinds]).append("\n");
+      ends.push_back(text.size());
+    }
+    scanner.screen(text, *scratch);
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      const std::string_view line = std::string_view(text).substr(begin, end - begin - 1);
+      begin = end;
+      if (random() % 10 == 0) continue;  // blank lines are passed over
+      ASSERT_EQ(finds(scanner, line, *scratch), finds(scanner, line)) << text;
+    }
+    const std::string other = text;
+    for (const std::string_view line : {std::string_view(kLines[2]), std::string_view(other)}) {
+      ASSERT_EQ(finds(scanner, line, *scratch), finds(scanner, line));  // of no screened text
+    }
+    // The same memory with another text in it is searched from its beginning.
+    if (text.size() < kLines[2].size() || begin == 0) continue;
+    text.replace(0, kLines[2].size(), kLines[2]);
+    const std::string_view again = std::string_view(text).substr(0, kLines[2].size());
+    ASSERT_EQ(finds(scanner, again, *scratch).size(), 1U);
+  }
 }
 
 TEST(Scanner, RefusesCanariesThatStandInEveryRecord) {  // REQ-RD-004

@@ -69,10 +69,13 @@ DecodedLines::~DecodedLines() {
 }
 
 Result<DecodedLine*> DecodedLines::next() {
+  bool is_fresh = false;
   for (;;) {
     if (front_ != nullptr) {
       if (taken_ < front_->count) {
         DecodedLine& out = front_->lines[taken_++];
+        fresh_text_ =
+            is_fresh ? std::string_view(front_->bytes.get(), front_->size) : std::string_view{};
         out.line.number += number_;
         return &out;
       }
@@ -85,6 +88,7 @@ Result<DecodedLine*> DecodedLines::next() {
       spare_.push_back(std::move(front_));
     }
     REMIT_TRY_ASSIGN(front_, next_block());
+    is_fresh = true;
     if (front_ == nullptr) return nullptr;
     if (threads_ > 1 && !is_short_) fill(2 * std::size_t{threads_});
   }

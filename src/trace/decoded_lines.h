@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -53,6 +54,9 @@ class DecodedLines {
   /// The next line, valid until the next call; null after the last. Errors: those of reading, and
   /// `limit_exceeded` where another thread finds no memory.
   Result<DecodedLine*> next();
+  /// If the line given last is the first of what was read at once: all of that, with the line in
+  /// it. It stays as it is until it has been given out. Else empty.
+  [[nodiscard]] std::string_view fresh_text() const { return fresh_text_; }
   /// The line `count` behind the one given last, if it was decoded with it; else null.
   [[nodiscard]] const DecodedLine* ahead(std::size_t count) const {
     const std::size_t at = taken_ + count - 1;
@@ -107,6 +111,7 @@ class DecodedLines {
   std::vector<std::unique_ptr<Block>> spare_;
   std::unique_ptr<Block> front_;  // the block whose lines are given out
   std::size_t taken_ = 0;         // of its lines
+  std::string_view fresh_text_;
 
   Mutex mutex_;
   CondVar changed_;

@@ -109,6 +109,11 @@ class EventReader {
     const DecodedLine* const later = lines_ ? lines_->ahead(count) : nullptr;
     return later != nullptr ? later->hashes.id : 0;
   }
+  /// If `line` is the first of a text that was read at once and is not translated: that text, which
+  /// stays as it is until its last line was given. Else empty.
+  [[nodiscard]] std::string_view fresh_text() const {
+    return lines_ ? lines_->fresh_text() : std::string_view{};
+  }
   /// What is wrong with the line; after `kMalformed`.
   [[nodiscard]] const Error& error() const { return error_; }
   /// Byte offset in the file of the mistake; after `kMalformed`.
