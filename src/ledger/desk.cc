@@ -210,7 +210,7 @@ Result<std::string> Desk::grant(const Grant& grant) {
   const std::int64_t now = now_ns();
   const std::int64_t expires = now + std::chrono::duration_cast<Duration>(grant.lifetime).count();
   const std::int64_t old = now - std::chrono::duration_cast<Duration>(kRequestLifetime).count();
-  const std::string approval = random_id(random_);
+  std::string approval = random_id(random_);
   bool is_taken = false;
   const Status done =
       store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
