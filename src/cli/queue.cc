@@ -47,8 +47,13 @@ std::string row_line(const Row& row) {
 }
 
 /// What a person can do about a row.
-std::string_view advice(State state) {
-  switch (state) {
+std::string_view advice(const Row& row) {
+  if (row.state == State::kDenied &&
+      (row.reason == "approval_required" || row.reason == "stale_approval")) {
+    return "It waits for an approval: `remit approvals list` has it. Grant it, then requeue the "
+           "row, unchanged.";
+  }
+  switch (row.state) {
     case State::kUnknown:
       return "It may have had its effect. Look at the tool; then requeue it with --settled, or "
              "leave it.";
@@ -115,7 +120,7 @@ std::string row_text(const Row& row, const std::vector<queue::Note>& notes, bool
         fmt::format("  requeued from {} by {} at {}: {}\n", shown(note.from_state), shown(note.by),
                     format_rfc3339(note.at), quoted(note.reason, kMaxRequeueReasonBytes));
   }
-  if (const std::string_view what = advice(row.state); !what.empty()) {
+  if (const std::string_view what = advice(row); !what.empty()) {
     out += fmt::format("  {}\n", what);
   }
   return out;

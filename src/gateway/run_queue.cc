@@ -30,8 +30,8 @@ std::vector<Error> one(Error error) {
 }
 
 Error without_state(const Config& config) {
-  return {ErrorCode::kFailedPrecondition,
-          "the configuration has no \"state\", in which a queue is kept", config.file};
+  return {ErrorCode::kUnavailable, "the configuration has no \"state\", in which a queue is kept",
+          config.file};
 }
 
 Result<std::unique_ptr<database::Database>> open_database(const ledger::Location& location,

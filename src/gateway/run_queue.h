@@ -46,8 +46,8 @@ struct QueueStore {
 /// Whether a database is made where there is none.
 enum class QueueCreation : std::uint8_t { kNever, kIfAbsent };
 
-/// Opens the queue of a configuration. Errors: `failed_precondition` for a configuration without
-/// `state`; as of reading the digest key and of WorkQueue::open.
+/// Opens the queue of a configuration. Errors: `unavailable` for a configuration without `state`;
+/// as of reading the digest key and of WorkQueue::open.
 Result<QueueStore> open_queue(const Config& config, QueueCreation creation, FileSystem& files,
                               const Clock& clock, Random& random);
 
