@@ -125,7 +125,8 @@ class Directory {
   vector<std::unique_ptr<evidence::FileEvidenceLog>> logs_;
 };
 
-// REQ-GR-090: written by the log itself, by several writers, in several segments; closed, cut or altered.
+// REQ-GR-090: written by the log itself, by several writers, in several segments; closed, cut or
+// altered.
 TEST(InputTwin, AgreesOnEvidenceDirectories) {
   std::map<string, std::size_t> seen;
   int disagreements = 0;
