@@ -126,7 +126,7 @@ std::vector<Row> table() {
          world.boundary.emplace(world.surroundings(kNone, world.evidence));
        }},
       {"an unknown route", read, invoice, "unknown_route", "unknown_route", kRequestDecision,
-       [](World&, access::ProposedCall& call) { call.route = "legacy"; }},
+       [](World&, access::ProposedCall& call) { call.route = "backdoor"; }},
       {"no identity", read, invoice, "missing_identity", "unauthenticated", kRequestDecision,
        [](World&, access::ProposedCall& call) { call.credential = {}; }},
       {"an invalid identity", read, invoice, "invalid_identity", "unauthenticated",
