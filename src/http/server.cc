@@ -107,6 +107,7 @@ class Server::Impl {
   // On the thread of io_.
   std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;
   bool is_stopping_ = false;
+  bool is_ended_ = false;
   bool was_cut_ = false;  // read once the thread has ended
 
   Mutex mutex_;
@@ -195,7 +196,8 @@ void Server::Impl::on_accept(tcp::socket socket) {
 void Server::Impl::sweep() {
   sweep_timer_.expires_after(kSweep);
   sweep_timer_.async_wait([this](const AsioError& cancelled) {
-    if (cancelled) return;
+    // A timer that has run out cannot be cancelled any more, though this comes after.
+    if (cancelled || is_ended_) return;
     const MonotonicTime now = clock_.monotonic_now();
     std::vector<std::shared_ptr<Session>> all;  // a check may end its session
     all.reserve(sessions_.size());
@@ -243,6 +245,7 @@ bool Server::Impl::stop(Duration patience) {
   asio::post(io_, [this, for_all] {
     for (const auto& [key, session] : sessions_) was_cut_ = was_cut_ || session->is_busy();
     for_all(&Session::cut_off);
+    is_ended_ = true;
     sweep_timer_.cancel();
   });
   workers_.close();

@@ -451,6 +451,16 @@ TEST_F(ServerTest, StopsHandlersWhosePatienceIsOver) {
   EXPECT_TRUE(busy.is_closed_in_silence());
 }
 
+// A sweep that was due when the server stopped began the next one, and the server never ended.
+TEST_F(ServerTest, StopsWhileDeadlinesAreSwept) {
+  std::vector<std::unique_ptr<Server>> servers;
+  for (int i = 0; i < 200; ++i) {
+    servers.push_back(Server::start({.workers = 1}, handler_, clock_).value());
+  }
+  std::this_thread::sleep_for(100ms);
+  for (const auto& server : servers) EXPECT_TRUE(server->stop(0s));
+}
+
 TEST_F(ServerTest, ManyClientsAtOnce) {
   start();
   std::vector<std::thread> clients;
