@@ -226,8 +226,8 @@ Command contract_check_command() {
       .description =
           "Reads remit.contract/1, or one of the built-in contracts (sequential, fan_out, "
           "queued), and says what must hold: first for every invocation, then what differs by "
-          "rule. A contract that is refused exits with 64 and tells everything that is wrong, "
-          "each with its line and column.",
+          "rule. Of a contract that is refused it tells everything that is wrong, each with its "
+          "line and column, and exits with 1.",
       .flags = {{.name = "--format",
                  .value_name = "FORMAT",
                  .help = "what to print",
