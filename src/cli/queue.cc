@@ -50,7 +50,8 @@ std::string row_line(const Row& row) {
 std::string_view advice(const Row& row) {
   if (row.state == State::kDenied &&
       (row.reason == "approval_required" || row.reason == "stale_approval")) {
-    return "It waits for an approval: `remit approvals list` has it. Grant it, then requeue the "
+    return "It waits for an approval: `remit approvals list --pending` has it. Grant it, then "
+           "requeue the "
            "row, unchanged.";
   }
   switch (row.state) {

@@ -268,6 +268,31 @@ class Changes(QueueTest):
         self.denied("invalid_arguments", lambda world: None, arguments={"note": "mine", "more": 1})
 
 
+class Approvals(QueueTest):
+    def test_work_that_needs_an_approval_waits_for_a_person(self):
+        # REQ-QU-014, REQ-QU-020
+        world = self.world()
+        world.edit("bundle/catalogue.yaml", "{name: fake.act,", "{name: fake.act, approval: required,")
+        with open(world.folder / "bundle/policies/policies.cedar", "a", encoding="utf-8") as policies:
+            policies.write('@id("ask") @reason("approval_required") forbid (principal, action == Action::"act", '
+                           'resource) unless { context.approval.state == "active" };\n')
+        row = world.enqueue("fake.act", {"do": "echo"})
+        world.work()
+        self.assertEqual(world.word(row), "denied approval_required")
+        self.assertIn("--pending", world.queue("show", row).stdout)
+        pending = json.loads(world.remit("approvals", "list", "--config", "remit.yaml", "--pending", "--format",
+                                         "json").stdout)
+        [request] = [call["request"] for call in pending]
+        world.remit("approvals", "grant", request, "--config", "remit.yaml", "--by", "carol", "--reason", "fine")
+        world.queue("requeue", row, "--by", "carol", "--reason", "approved")
+        world.work()
+        self.assertEqual(world.word(row), "succeeded")
+        again = world.enqueue("fake.act", {"do": "echo"})
+        world.work()
+        self.assertEqual(world.word(again), "denied stale_approval")
+        self.assertEqual(len(world.effects()), 1)
+
+
 class Rows(QueueTest):
     def test_rows_that_cannot_run_hold_up_nobody(self):
         # REQ-QU-006, REQ-QU-015
