@@ -87,11 +87,14 @@ MonotonicTime DatabaseLedger::deadline() const {
 
 Result<bool> DatabaseLedger::change(std::string_view statement,
                                     std::span<const Parameter> parameters) {
-  // Two rows, so that the statement is run to its end.
-  REMIT_TRY_ASSIGN(
-      const Answer changed,
-      store_.database->run(statement, parameters, {.deadline = deadline(), .max_rows = 2}));
-  return !changed.rows.empty();
+  bool is_changed = false;
+  // In a transaction, which waits for its turn instead of trying again and again.
+  REMIT_TRY(store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
+    REMIT_TRY_ASSIGN(const Answer changed, transaction.run(statement, parameters));
+    is_changed = !changed.rows.empty();
+    return {};
+  }));
+  return is_changed;
 }
 
 Status DatabaseLedger::renew() {
