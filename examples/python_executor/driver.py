@@ -34,10 +34,8 @@ class Driver:
             line |= {"resource": resource, "arguments": arguments}
             spy.sendall(json.dumps(line).encode() + b"\n")
             answer = spy.makefile().readline()
-        if not answer:
-            raise executor.ReplyLost
-        if not json.loads(answer)["ok"]:
-            raise executor.ToolFailed
+        if not answer or not json.loads(answer)["ok"]:
+            raise executor.ToolFailed if answer else executor.ReplyLost
 
     def step(self, request):
         saw = getattr(self, "do_" + request["do"])(request)
