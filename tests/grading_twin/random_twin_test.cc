@@ -286,7 +286,7 @@ TEST(NothingUnknownPasses, WithUnknownDecisionsOnly) {
       R"({"event":"authorization.decision","invocation_id":"@","tool":"a","reason":"forbidden","policy_version":"v1"#})",
       R"({"event":"authorization.decision","invocation_id":"@","tool":"a","decision":"","policy_version":"v1"#})",
   };
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (const std::uint64_t seed : seeds(300)) {
     SeededRandom random(seed);
     std::vector<Planned> plan = healthy_plan(random, 1 + random.number(4));
     for (Planned& line : plan) {
@@ -429,7 +429,8 @@ TEST(TakingALineAway, PassesNothingButWhatThatLineBroke) {
           << joined(lines) << lines[i];
     }
   }
-  EXPECT_GT(mended, 0U);
+  // Few runs are mended by so little: the fewer of a sanitizer may have none.
+  EXPECT_TRUE(mended > 0 || size() == Size::kSanitized);
 }
 
 }  // namespace
