@@ -320,8 +320,9 @@ Status RecordStore::settle() {
     return std::tie(left.id_hash, left.writer, left.seq, left.place) <
            std::tie(right.id_hash, right.writer, right.seq, right.place);
   });
-  if (!spill_.is_empty()) {
+  if (!spill_.is_empty() || shares_bytes_ > 0) {
     REMIT_TRY(evict(Staying::kNone));
+    REMIT_TRY(write_shares());
     REMIT_TRY(spill_.flush());
   }
   REMIT_TRY(recount_finishes());

@@ -240,11 +240,13 @@ class RecordStore {
     return arena_.used_bytes() + texts_.bytes() + invocations_.size() * kBytesPerInvocation -
            first_bytes_;
   }
-  /// What of the room is for invocations of which more is to be expected, and what lasts. Most of
+  /// What of the room is for invocations of which more is to be expected, for what lasts, and for
+  /// what waits to be written. Most of
   /// the rest holds those at rest, packed: what is read and written all the time stays small enough
   /// for the processor's caches.
   static constexpr std::size_t kOpenShare = 64;
   static constexpr std::size_t kLastingShare = 32;
+  static constexpr std::size_t kSharesShare = 32;
   [[nodiscard]] std::size_t open_bytes() const { return room_.memory_bytes / kOpenShare; }
   enum class Staying : std::uint8_t { kNone, kOpen };
   Status evict(Staying staying);
@@ -286,6 +288,7 @@ class RecordStore {
     FragmentBytes bytes;
   };
   std::array<Share, Spill::kPartitions> shares_;
+  std::size_t shares_bytes_ = 0;
   std::vector<std::pair<std::uint32_t, Spill::Extent>> other_events_;  // written out, by writer
   // Tools and routes of plain invocations that were written out, by their numbers, and the numbers
   // by the references of the texts while these last.

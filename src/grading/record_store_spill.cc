@@ -49,8 +49,6 @@ bool is_at_rest(const EventRecord& last) {
 constexpr std::size_t kFewKeys = 1024;
 /// Memory is sent for that many invocations before it is read: they came in about this order.
 constexpr std::size_t kAhead = 8;
-/// What waits to be written, of all partitions.
-constexpr std::size_t kSharesBytes = std::size_t{8} << 20U;
 
 }  // namespace
 
@@ -282,11 +280,11 @@ Status RecordStore::evict(Staying staying) {
   return {};
 }
 
-// They are encoded in the order of memory, and each goes to its partition's share.
+// They are encoded in the order of memory, and each goes to its partition's share. Shares wait
+// until they are worth writing: few large ones are found and read sooner than many small ones.
 Status RecordStore::write_out(const std::vector<std::uint32_t>& leaving) {
   WrittenTexts texts;
   Ref sent_for = static_cast<Ref>(Arena::kEmptyTop);
-  std::size_t waiting = 0;
   for (std::size_t k = 0; k < leaving.size(); ++k) {
     const Invocation& call = invocations_[leaving[k]];
     const Invocation& later = invocations_[leaving[std::min(k + kAhead, leaving.size() - 1)]];
@@ -296,15 +294,14 @@ Status RecordStore::write_out(const std::vector<std::uint32_t>& leaving) {
     encode(call, texts, share.bytes);
     const std::size_t size = share.bytes.size() - before;
     share.heads.push_back(head_of(call, size));
-    waiting += size;
-    if (waiting < kSharesBytes) continue;
-    REMIT_TRY(write_shares());
-    waiting = 0;
+    shares_bytes_ += size;
+    if (shares_bytes_ >= room_.memory_bytes / kSharesShare) REMIT_TRY(write_shares());
   }
-  return write_shares();
+  return {};
 }
 
 Status RecordStore::write_shares() {
+  shares_bytes_ = 0;
   for (std::size_t partition = 0; partition < shares_.size(); ++partition) {
     Share& share = shares_[partition];
     if (share.heads.empty()) continue;
