@@ -179,7 +179,7 @@ int run_conform_run(const Arguments& arguments, World& world) {
   for (const FormatFile& file : *reports) {
     if (const Status done = world.files.replace(file.path, file.format->write(*run)); !done) {
       complain(world, done.error());
-      return kExitInternal;
+      return kExitCannotWrite;
     }
   }
   const conformance::Format* format = conformance::find_format(arguments.value("--format", "text"));
