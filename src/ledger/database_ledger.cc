@@ -150,7 +150,8 @@ Result<ApprovalFinding> DatabaseLedger::find_approval(const ApprovalQuery& query
           "from ledger_meta m left join ledger_approvals a on a.request = :request "
           "or (a.scope = :scope and a.state = 'active' and a.expires_ns > :now) "
           "where m.ledger = :ledger "
-          "order by case when a.request = :request then 0 else 1 end, a.granted_ns desc",
+          "order by case when a.request = :request then 0 else 1 end, a.granted_ns desc "
+          "limit 16",
           parameters, {.deadline = deadline(), .max_rows = kLooked}));
   if (found.rows.empty()) {
     return Error{ErrorCode::kUnavailable, "another ledger has taken the place of the one in use"};
@@ -268,14 +269,16 @@ Status DatabaseLedger::write_finish(const Claim& claim, Outcome outcome, std::in
 Status DatabaseLedger::write_release(const Claim& claim) {
   const std::int64_t now = now_ns();
   return store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
+    // What was started and then lapsed is `unknown` as well, and may have had its effect: only the
+    // time of the start tells the two apart.
     const Parameter mine[] = {
         {":claim", claim.claim}, {":invocation", claim.invocation}, {":owner", owner_}};
     REMIT_TRY_ASSIGN(
         const Answer freed,
         transaction.run("delete from ledger_claims where claim_key = :claim "
                         "and invocation = :invocation and owner = :owner and attempt = 1 "
-                        "and state in ('claimed', 'unknown') and settled_by = '' "
-                        "returning claim_key",
+                        "and state in ('claimed', 'unknown') and started_ns = 0 "
+                        "and settled_by = '' returning claim_key",
                         mine));
     // An earlier attempt is as it was: what nobody knew, nobody knows now.
     const Parameter back[] = {{":claim", claim.claim},
@@ -286,8 +289,8 @@ Status DatabaseLedger::write_release(const Claim& claim) {
         const Answer reverted,
         transaction.run("update ledger_claims set state = :state where claim_key = :claim "
                         "and invocation = :invocation and owner = :owner and attempt > 1 "
-                        "and state in ('claimed', 'unknown') and settled_by = '' "
-                        "returning claim_key",
+                        "and state in ('claimed', 'unknown') and started_ns = 0 "
+                        "and settled_by = '' returning claim_key",
                         back));
     if (claim.approval.empty() || (freed.rows.empty() && reverted.rows.empty())) return {};
     const Parameter approval[] = {{":approval", claim.approval},

@@ -151,8 +151,8 @@ Result<std::vector<PendingRequest>> Desk::pending() {
   const Parameter parameters[] = {{":old", old}};
   REMIT_TRY_ASSIGN(const Answer found,
                    list(fmt::format("select {} from ledger_requests where last_ns >= :old "
-                                    "order by last_ns desc, request",
-                                    kRequestColumns),
+                                    "order by last_ns desc, request limit {}",
+                                    kRequestColumns, kMaxLedgerRows),
                         parameters));
   std::vector<PendingRequest> out;
   out.reserve(found.rows.size());
@@ -178,8 +178,8 @@ Result<std::vector<Approval>> Desk::approvals(bool all) {
   REMIT_TRY_ASSIGN(const Answer found,
                    list(fmt::format("select {} from ledger_approvals where :all = 1 or "
                                     "(state = 'active' and expires_ns > :now) "
-                                    "order by granted_ns desc, approval",
-                                    kApprovalColumns),
+                                    "order by granted_ns desc, approval limit {}",
+                                    kApprovalColumns, kMaxLedgerRows),
                         parameters));
   std::vector<Approval> out;
   out.reserve(found.rows.size());
@@ -287,8 +287,9 @@ Result<std::vector<ClaimEntry>> Desk::claims(bool all) {
   const Parameter parameters[] = {{":all", std::int64_t{all}}};
   REMIT_TRY_ASSIGN(const Answer found,
                    list(fmt::format("select {} where :all = 1 or c.state in ('claimed', "
-                                    "'started', 'unknown') order by c.claimed_ns desc, c.claim_key",
-                                    kClaimColumns),
+                                    "'started', 'unknown') order by c.claimed_ns desc, "
+                                    "c.claim_key limit {}",
+                                    kClaimColumns, kMaxLedgerRows),
                         parameters));
   std::vector<ClaimEntry> out;
   out.reserve(found.rows.size());

@@ -261,6 +261,14 @@ TEST_P(LedgerTest, WhatIsReleasedIsAsItWas) {
   one_->release(claim_);
   EXPECT_EQ(approval_state("r"), "consumed by this") << "what was started is not released";
   EXPECT_EQ(claim(*one_, query), "running");
+  // Nor is it once its owner was not heard of: it may have had its effect.
+  clock_.advance(kLease + 1s);
+  const auto two = open();
+  EXPECT_EQ(claim(*two, query), "unknown");
+  one_->release(claim_);
+  EXPECT_EQ(approval_state("r"), "consumed by this");
+  EXPECT_EQ(claim(*two, query), "unknown");
+  EXPECT_TRUE(one_->renew());
   // A repetition that is released leaves what nobody knew.
   one_->finish(claim_, Outcome::kUnknown);
   EXPECT_EQ(claim(*one_, {.claim = "k", .is_repeatable = true}), "claimed");

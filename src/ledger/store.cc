@@ -62,7 +62,12 @@ constexpr std::array kTables = {
     "create index if not exists ledger_requests_principal on ledger_requests(principal)",
 };
 
-Status make_tables(Transaction& transaction, const std::string& id, std::string_view key_check) {
+Status make_tables(Transaction& transaction, Location::Kind kind, const std::string& id,
+                   std::string_view key_check) {
+  // Two processes that make the tables at once would trip over each other.
+  if (kind == Location::Kind::kPostgres) {
+    REMIT_TRY(transaction.run("select pg_advisory_xact_lock(7252174602)", {}));
+  }
   for (const char* statement : kTables) {
     REMIT_TRY_ASSIGN(const Answer made, transaction.run(statement, {}));
   }
@@ -124,7 +129,7 @@ Status make(const Location& location, std::string_view key_check, const Clock& c
       }
     }
     made = maker->transact(deadline, [&](Transaction& transaction) {
-      return make_tables(transaction, id, key_check);
+      return make_tables(transaction, location.kind, id, key_check);
     });
     if (made || made.error().code != ErrorCode::kFailedPrecondition) return made;
   }
