@@ -350,13 +350,16 @@ class PostgresDatabase::Connection {
   PGconn* handle_ = nullptr;
 };
 
-/// A connection for one use, which counts against the bound; it goes back unless it is dropped.
+/// A connection for one use, which counts against the bound; it goes back once no transaction is
+/// open on it any more, and is closed else.
 class PostgresDatabase::Loan {
  public:
   explicit Loan(PostgresDatabase& database) : database_(database) {}
   ~Loan() {
     if (!is_counted_) return;
     dropped_ = nullptr;
+    // Work that threw left its transaction open: the next one would be part of it.
+    if (!is_settled_) connection_ = nullptr;
     const MutexLock lock(database_.mutex_);
     if (connection_ != nullptr) database_.idle_.push_back(std::move(connection_));
     --database_.lent_;
@@ -390,6 +393,14 @@ class PostgresDatabase::Loan {
     return {};
   }
   Connection& connection() { return *connection_; }
+  /// Ends the transaction by `statement`.
+  Status end(const char* statement) {
+    if (const Status ended = connection_->execute(statement); !ended) {
+      return dropped(ended.error());
+    }
+    is_settled_ = true;
+    return {};
+  }
   /// Closes the connection, and with it whatever it was in the middle of.
   Error dropped(Error error) {
     dropped_ = std::move(connection_);
@@ -419,6 +430,7 @@ class PostgresDatabase::Loan {
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<Connection> dropped_;
   bool is_counted_ = false;
+  bool is_settled_ = false;
 };
 
 class PostgresDatabase::OpenTransaction final : public Transaction {
@@ -466,9 +478,7 @@ Result<StatementShape> PostgresDatabase::describe(std::string_view statement,
   REMIT_TRY(loan.begin(deadline));
   Result<StatementShape> shape = loan.connection().describe(statement);
   if (!shape) return loan.dropped(shape.error());
-  if (const Status ended = loan.connection().execute("rollback"); !ended) {
-    return loan.dropped(ended.error());
-  }
+  REMIT_TRY(loan.end("rollback"));
   return shape;
 }
 
@@ -491,15 +501,10 @@ Status PostgresDatabase::transact(MonotonicTime deadline,
   if (const Status done = transaction.verdict(work(transaction)); !done) {
     // Undone in order, so that a refusal costs no connection; a connection that fails here is gone,
     // and the transaction with it.
-    if (const Status undone = loan.connection().execute("rollback"); !undone) {
-      (void)loan.dropped(undone.error());
-    }
+    (void)loan.end("rollback");
     return done.error();
   }
-  if (const Status committed = loan.connection().execute("commit"); !committed) {
-    return loan.dropped(committed.error());
-  }
-  return {};
+  return loan.end("commit");
 }
 
 }  // namespace remit::database

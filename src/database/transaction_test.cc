@@ -134,6 +134,14 @@ TEST_P(TransactionTest, IsWholeOrNothing) {
     return {};
   });
   EXPECT_EQ(forgotten.error().code, ErrorCode::kFailedPrecondition);
+  // Nor does work that throws, be it by the next transaction.
+  EXPECT_THROW((void)database_->transact(in(20s),
+                                         [&](Transaction& transaction) -> Status {
+                                           REMIT_TRY(insert(transaction, "f"));
+                                           throw std::bad_alloc();
+                                         }),
+               std::bad_alloc);
+  EXPECT_EQ(run("select k from t order by k"), "a;b;");
   EXPECT_EQ(run("select k from t order by k"), "a;b;");
 }
 
