@@ -299,7 +299,7 @@ Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::strin
                         ":due, error_type = :error, changed = :now where number = :number",
                         parameters));
     verdict = Found::kSettled;
-    return {};
+    return state == State::kFailed ? enqueue_next_turn(transaction, row) : Status{};
   };
   const Status done = transact([&](Transaction& transaction) -> Status {
     verdict = Found::kNothing;
@@ -366,8 +366,17 @@ Status WorkQueue::start(const Row& claimed, MonotonicTime deadline) {
   });
 }
 
-// The first time after now that is a whole number of periods after the row's own time.
+// The first time after now that is a whole number of periods after the row's own time. A row that
+// failed before and was requeued has its next turn already.
 Status WorkQueue::enqueue_next_turn(Transaction& transaction, const Row& ended) {
+  if (ended.repeat_ms <= 0 || !is_sealed(ended)) return {};
+  const Parameter id{":id", ended.id};
+  REMIT_TRY_ASSIGN(
+      const Answer before,
+      transaction.run(
+          "select 1 from remit_queue_note where id = :id and from_state = 'failed' limit 1",
+          {&id, 1}));
+  if (!before.rows.empty()) return {};
   Row next = ended;
   const std::int64_t period = nanoseconds(std::chrono::milliseconds{ended.repeat_ms});
   const std::int64_t from =
@@ -397,12 +406,10 @@ Status WorkQueue::finish(const Row& claimed, const Ending& ending) {
       "update remit_queue_row set state = :state, is_open = :open, due = :due, reason = :reason, "
       "error_type = :error, last_invocation = :invocation, changed = :now where number = :number "
       "and claim = :claim and state in ('claimed', 'started', 'unknown') returning number";
-  const bool is_repeated = claimed.repeat_ms > 0 &&
-                           (ending.state == State::kSucceeded || ending.state == State::kFailed) &&
-                           is_sealed(claimed);
+  const bool is_turn_over = ending.state == State::kSucceeded || ending.state == State::kFailed;
   return transact([&](Transaction& transaction) -> Status {
     REMIT_TRY(one_changed(transaction.run(statement, parameters), not_held()));
-    return is_repeated ? enqueue_next_turn(transaction, claimed) : Status{};
+    return is_turn_over ? enqueue_next_turn(transaction, claimed) : Status{};
   });
 }
 
@@ -555,20 +562,21 @@ Result<std::vector<Note>> WorkQueue::notes(std::string_view id) {
 Status WorkQueue::tidy(std::string_view queue) {
   const std::string name(queue);
   return transact([&](Transaction& transaction) -> Status {
+    // `is_open` twice: a row that a person requeues meanwhile is looked at again, but not the list.
     const Parameter old[] = {{":queue", name},
                              {":before", now() - nanoseconds(kEndedQueueRowTime)},
                              {":some", kMaxTidiedRows}};
     REMIT_TRY(transaction.run(
-        "delete from remit_queue_row where number in (select number from remit_queue_row where "
-        "queue = :queue and is_open = 0 and changed < :before order by changed, number limit "
-        ":some)",
+        "delete from remit_queue_row where is_open = 0 and number in (select number from "
+        "remit_queue_row where queue = :queue and is_open = 0 and changed < :before order by "
+        "changed, number limit :some)",
         old));
     const Parameter surplus[] = {
         {":queue", name}, {":kept", options_.max_ended_rows}, {":some", kMaxTidiedRows}};
     REMIT_TRY(transaction.run(
-        "delete from remit_queue_row where number in (select number from remit_queue_row where "
-        "queue = :queue and is_open = 0 order by changed desc, number desc limit :some offset "
-        ":kept)",
+        "delete from remit_queue_row where is_open = 0 and number in (select number from "
+        "remit_queue_row where queue = :queue and is_open = 0 order by changed desc, number desc "
+        "limit :some offset :kept)",
         surplus));
     REMIT_TRY(transaction.run(
         "delete from remit_queue_note where id not in (select id from remit_queue_row)", {}));

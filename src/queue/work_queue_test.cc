@@ -244,6 +244,31 @@ TEST_P(WorkQueueTest, RepeatedWorkComesAgainByWholePeriods) {
   row = *claim();
   ASSERT_TRUE(queue_->finish(row, {.state = State::kFailed}));
   EXPECT_EQ(queue_->list({}).value().size(), 3U);
+  // It failed, so its next turn is there; run once more by a person's word it begins no other
+  // series.
+  ASSERT_TRUE(queue_->requeue({.id = next.id, .by = "carol", .reason = "server mended"}));
+  row = *claim();
+  EXPECT_EQ(row.id, next.id);
+  ASSERT_TRUE(queue_->finish(row, {.state = State::kSucceeded}));
+  EXPECT_EQ(queue_->list({}).value().size(), 3U);
+}
+
+// REQ-QU-010: a turn that crashes used up is over like one that failed by its tool's word.
+TEST_P(WorkQueueTest, RepeatedWorkOutlivesCrashes) {
+  Work what = work("alice", "invoice.read");
+  what.repeat = 60s;
+  what.max_attempts = 1;
+  const std::string first = add(what);
+  ASSERT_TRUE(claim());
+  database_.clock.advance(kQueueClaimTime + 1s);
+  EXPECT_FALSE(claim());
+  EXPECT_EQ(state_of(first), State::kFailed);
+  EXPECT_EQ(queue_->list({}).value().size(), 2U);
+  database_.clock.advance(60s);
+  const auto next = claim();
+  ASSERT_TRUE(next);
+  EXPECT_NE(next->id, first);
+  EXPECT_EQ(next->route, kScheduledRoute);
 }
 
 // REQ-QU-012
