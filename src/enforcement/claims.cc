@@ -92,7 +92,12 @@ void release_claim(ledger::Ledger* ledger, Assessment& facts) noexcept {
 Status note_approval_request(const Surroundings& world, const Assessment& facts) {
   if (world.ledger == nullptr) return {};
   const access::Principal& principal = *facts.identity->principal;
-  std::string arguments = json::canonical(facts.arguments);
+  // As the handler would get them: of two resources of one type it matters which stands where.
+  json::Value granted = facts.arguments;
+  if (has_places(facts.references)) {
+    REMIT_TRY(put_canonical_ids(facts.references, facts.resources, granted));
+  }
+  std::string arguments = json::canonical(granted);
   if (arguments.size() > kMaxRequestArgumentBytes) arguments.clear();
   return guarded("ledger", [&] {
     return world.ledger->note_request({.request = facts.once.request,

@@ -160,7 +160,7 @@ TEST_F(OnceTest, AnApprovalIsAskedForGrantedAndUsedOnce) {
   EXPECT_EQ(pending.asked.subject, "alice");
   EXPECT_EQ(pending.asked.tool, "refund.create");
   EXPECT_EQ(pending.asked.resources, "Invoice::\"canonical-march\"");
-  EXPECT_EQ(pending.asked.arguments, R"({"amount":1})");
+  EXPECT_EQ(pending.asked.arguments, R"({"amount":1,"invoice":"canonical-march"})");
   EXPECT_EQ(world_.handler.runs(), 0U);
 
   const std::string approval = grant();
