@@ -59,7 +59,10 @@ Status Claiming::look_at(Transaction& transaction) {
                       "and exists (select 1 from ledger_meta where ledger = :ledger)",
                       parameters));
   if (found.rows.empty()) {
-    return Error{ErrorCode::kUnavailable, "another ledger has taken the place of the one in use"};
+    // Whoever held it released it between the two statements, or there is no such ledger any more.
+    return Error{
+        ErrorCode::kUnavailable,
+        "the claim went just now, or another ledger has taken the place of the one in use"};
   }
   const database::Row& row = found.rows.front();
   std::string state = text_of(row[1]);
