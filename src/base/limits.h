@@ -133,8 +133,8 @@ inline constexpr std::size_t kMaxStreamBytes = std::size_t{1} * 1024 * 1024;  //
 inline constexpr std::size_t kMaxReadAheadBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxAttributeAnswerBytes = std::size_t{256} * 1024;  ///< of a service
 inline constexpr std::size_t kMaxAttributeConnections = 16;  ///< to one service
-inline constexpr std::size_t kMaxHostLookups = 4;  ///< that hang, of one client
-inline constexpr int kMaxInterimResponses = 8;     ///< 1xx before the response itself
+inline constexpr std::size_t kMaxHostLookups = 4;            ///< that hang, of one client
+inline constexpr int kMaxInterimResponses = 8;               ///< 1xx before the response itself
 
 /// The grader.
 inline constexpr std::size_t kMaxTraceSources = 65'535;                 ///< files of one run
