@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "database/named_parameters.h"
+#include "database/open_transaction.h"
 
 namespace remit::database {
 namespace {
@@ -433,25 +434,6 @@ class PostgresDatabase::Loan {
   bool is_settled_ = false;
 };
 
-class PostgresDatabase::OpenTransaction final : public Transaction {
- public:
-  explicit OpenTransaction(Connection& connection) : connection_(connection) {}
-  Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
-                     std::size_t max_rows) override {
-    Result<Answer> answer = connection_.run(statement, parameters, max_rows);
-    if (!answer) fault_ = answer.error();
-    return answer;
-  }
-  /// What `done`, said by the work, comes to: half a transaction is never committed.
-  [[nodiscard]] Status verdict(Status done) const {
-    return done && fault_ ? Status{*fault_} : std::move(done);
-  }
-
- private:
-  Connection& connection_;
-  std::optional<Error> fault_;
-};
-
 Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::string& conninfo,
                                                                  const Clock& clock) {
   char* message = nullptr;
@@ -497,7 +479,7 @@ Status PostgresDatabase::transact(MonotonicTime deadline,
                                   const std::function<Status(Transaction&)>& work) {
   Loan loan(*this);
   REMIT_TRY(loan.begin(deadline));
-  OpenTransaction transaction(loan.connection());
+  OpenTransaction<Connection> transaction(loan.connection());
   if (const Status done = transaction.verdict(work(transaction)); !done) {
     // Undone in order, so that a refusal costs no connection; a connection that fails here is gone,
     // and the transaction with it.

@@ -42,7 +42,6 @@ class PostgresDatabase final : public Database {
  private:
   class Connection;
   class Loan;
-  class OpenTransaction;
   PostgresDatabase(std::string conninfo, std::string where, const Clock& clock);
 
   const std::string conninfo_;

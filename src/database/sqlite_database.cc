@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "database/open_transaction.h"
 
 namespace remit::database {
 namespace {
@@ -374,25 +375,6 @@ class SqliteDatabase::Turn {
   bool is_taken_ = false;
 };
 
-class SqliteDatabase::OpenTransaction final : public Transaction {
- public:
-  explicit OpenTransaction(Connection& connection) : connection_(connection) {}
-  Result<Answer> run(std::string_view statement, std::span<const Parameter> parameters,
-                     std::size_t max_rows) override {
-    Result<Answer> answer = connection_.run(statement, parameters, max_rows);
-    if (!answer) fault_ = answer.error();
-    return answer;
-  }
-  /// What `done`, said by the work, comes to: half a transaction is never committed.
-  [[nodiscard]] Status verdict(Status done) const {
-    return done && fault_ ? Status{*fault_} : std::move(done);
-  }
-
- private:
-  Connection& connection_;
-  std::optional<Error> fault_;
-};
-
 Status SqliteDatabase::transact(MonotonicTime deadline,
                                 const std::function<Status(Transaction&)>& work) {
   Turn turn(*this);
@@ -400,7 +382,7 @@ Status SqliteDatabase::transact(MonotonicTime deadline,
   REMIT_TRY_ASSIGN(std::unique_ptr<Connection> connection, take(deadline));
   // Whatever fails from here on drops the connection, which undoes the transaction.
   REMIT_TRY(connection->execute("begin immediate"));
-  OpenTransaction transaction(*connection);
+  OpenTransaction<Connection> transaction(*connection);
   REMIT_TRY(transaction.verdict(work(transaction)));
   REMIT_TRY(connection->execute("commit"));
   give_back(std::move(connection));

@@ -41,7 +41,6 @@ class SqliteDatabase final : public Database {
  private:
   class Connection;
   class Turn;
-  class OpenTransaction;
   /// A connection for one use; `give_back` returns it to the pool unless it is broken.
   Result<std::unique_ptr<Connection>> take(MonotonicTime deadline);
   void give_back(std::unique_ptr<Connection> connection);

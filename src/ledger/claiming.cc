@@ -2,6 +2,7 @@
 // another.
 #include "ledger/claiming.h"
 
+#include "database/cell.h"
 #include "ledger/store.h"
 
 namespace remit::ledger {

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "database/cell.h"
 #include "ledger/claiming.h"
 
 namespace remit::ledger {

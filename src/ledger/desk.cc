@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "database/cell.h"
 
 namespace remit::ledger {
 namespace {

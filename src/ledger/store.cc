@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "database/cell.h"
 #include "database/postgres_database.h"
 #include "database/sqlite_database.h"
 
@@ -137,16 +138,6 @@ Status make(const Location& location, std::string_view key_check, const Clock& c
 }
 
 }  // namespace
-
-std::string text_of(const database::Cell& cell) {
-  const auto* text = std::get_if<std::string>(&cell);
-  return text == nullptr ? std::string() : *text;
-}
-
-std::int64_t integer_of(const database::Cell& cell) {
-  const auto* integer = std::get_if<std::int64_t>(&cell);
-  return integer == nullptr ? 0 : *integer;
-}
 
 Result<Store> open_store(const Location& location, Creation creation, std::string_view key_check,
                          const Clock& clock, Random& random) {

@@ -37,8 +37,4 @@ struct Store {
 Result<Store> open_store(const Location& location, Creation creation, std::string_view key_check,
                          const Clock& clock, Random& random);
 
-/// A cell as text or as an integer; empty or 0 if it is none.
-std::string text_of(const database::Cell& cell);
-std::int64_t integer_of(const database::Cell& cell);
-
 }  // namespace remit::ledger

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "database/cell.h"
 #include "json/value.h"
 
 namespace remit::queue {
@@ -51,16 +52,6 @@ std::optional<State> parse_state(std::string_view name) {
     if (each == name) return state;
   }
   return std::nullopt;
-}
-
-std::string text_of(const database::Cell& cell) {
-  const std::string* text = std::get_if<std::string>(&cell);
-  return text == nullptr ? std::string{} : *text;
-}
-
-std::int64_t integer_of(const database::Cell& cell) {
-  const std::int64_t* integer = std::get_if<std::int64_t>(&cell);
-  return integer == nullptr ? 0 : *integer;
 }
 
 Row row_of(const database::Row& cells) {

@@ -23,8 +23,4 @@ std::string seal_of(const Row& row, const DigestKey& key);
 /// A digest of what makes two pieces of work the same (REQ-QU-007).
 std::string content_of(const Row& row, const DigestKey& key);
 
-/// A cell as text or as an integer; empty or 0 if it is none.
-std::string text_of(const database::Cell& cell);
-std::int64_t integer_of(const database::Cell& cell);
-
 }  // namespace remit::queue

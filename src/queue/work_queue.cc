@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "database/cell.h"
 #include "json/value.h"
 #include "queue/row_text.h"
 #include "queue/tables.h"

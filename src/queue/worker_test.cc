@@ -1,5 +1,6 @@
 // The worker: everything is asked anew, what cannot change is said once, and nothing happens twice.
 #include "queue/worker.h"
+#include "database/cell.h"
 
 #include <gtest/gtest.h>
 
