@@ -175,6 +175,20 @@ class QueueTest(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "this never came")
             time.sleep(0.02)
 
+    def check_two_workers(self, count):
+        world = self.world()
+        rows = [world.enqueue("fake.act", {"do": "echo", "text": str(i)},
+                              principal="bert" if i % 3 == 0 else "nightly") for i in range(count)]
+        workers = [subprocess.Popen([BINARIES / "remit", "queue", "work", "--until-idle", "--config", "remit.yaml",
+                                     "--threads", "3", "--name", name], cwd=world.folder, stdin=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+                   for name in ("one", "two")]
+        for worker in workers:
+            self.assertEqual(worker.wait(PATIENCE), 0)
+        self.assertEqual(sorted(int(call["text"]) for call in world.effects()), list(range(len(rows))))
+        self.assertEqual({world.word(row) for row in rows}, {"succeeded"})
+        self.assertEqual(world.grade()[0], 0)
+
 
 class Changes(QueueTest):
     """REQ-QU-014, REQ-QU-015, REQ-QU-041: what changed between enqueuing and running counts."""
@@ -496,18 +510,7 @@ class Crashes(QueueTest):
 
     def test_two_workers_and_one_database(self):
         # REQ-QU-012
-        world = self.world()
-        rows = [world.enqueue("fake.act", {"do": "echo", "text": str(i)},
-                              principal="bert" if i % 3 == 0 else "nightly") for i in range(24)]
-        workers = [subprocess.Popen([BINARIES / "remit", "queue", "work", "--until-idle", "--config", "remit.yaml",
-                                     "--threads", "3", "--name", name], cwd=world.folder, stdin=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
-                   for name in ("one", "two")]
-        for worker in workers:
-            self.assertEqual(worker.wait(PATIENCE), 0)
-        self.assertEqual(sorted(int(call["text"]) for call in world.effects()), list(range(len(rows))))
-        self.assertEqual({world.word(row) for row in rows}, {"succeeded"})
-        self.assertEqual(world.grade()[0], 0)
+        self.check_two_workers(24)
 
     def test_killed_at_any_moment(self):
         # REQ-QU-013, REQ-QU-018: never two effects; each row ends in a state that is true.
@@ -560,18 +563,7 @@ class OnPostgres(QueueTest):
 
     def test_two_workers(self):
         # REQ-QU-012
-        world = self.world()
-        rows = [world.enqueue("fake.act", {"do": "echo", "text": str(i)},
-                              principal="bert" if i % 3 == 0 else "nightly") for i in range(16)]
-        workers = [subprocess.Popen([BINARIES / "remit", "queue", "work", "--until-idle", "--config", "remit.yaml",
-                                     "--threads", "3", "--name", name], cwd=world.folder, stdin=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
-                   for name in ("one", "two")]
-        for worker in workers:
-            self.assertEqual(worker.wait(PATIENCE), 0)
-        self.assertEqual(sorted(int(call["text"]) for call in world.effects()), list(range(len(rows))))
-        self.assertEqual({world.word(row) for row in rows}, {"succeeded"})
-        self.assertEqual(world.grade()[0], 0)
+        self.check_two_workers(16)
 
     def test_a_database_that_goes_away_and_comes_back(self):
         # REQ-QU-021
