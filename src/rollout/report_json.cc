@@ -3,37 +3,13 @@
 
 #include "base/rfc3339.h"
 #include "report/json_writer.h"
+#include "rollout/json_parts.h"
 #include "rollout/report_forms.h"
 
 namespace remit::rollout {
 namespace {
 
 using report::JsonWriter;
-
-void write_texts(std::string_view name, const std::vector<std::string>& texts, JsonWriter& json) {
-  json.open_member(name, '[');
-  for (const std::string& text : texts) {
-    json.item();
-    json.text(text);
-  }
-  json.close(']');
-}
-
-void write_ids(const Examples& calls, JsonWriter& json) {
-  json.plain_member("calls", calls.calls());
-  json.open_member("invocations", '[');
-  for (const std::string& id : calls.ids()) {
-    json.item();
-    json.text(id);
-  }
-  json.close(']');
-}
-
-void write_calls(std::string_view name, const Examples& calls, JsonWriter& json) {
-  json.open_member(name, '{');
-  write_ids(calls, json);
-  json.close('}');
-}
 
 void write_reasons(std::string_view name, const std::map<std::string_view, Examples>& reasons,
                    const Row* row, JsonWriter& json) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "report/finding_words.h"
 #include "report/json_writer.h"
+#include "rollout/json_parts.h"
 #include "rollout/routes.h"
 
 namespace remit::rollout {
@@ -57,22 +58,6 @@ void write_route(const RouteUse& route, std::string& out) {
   if (route.is_declared && !route.unseen_tools.empty()) {
     out += fmt::format("    never called here: {}\n", listed(route.unseen_tools));
   }
-}
-
-void write_texts(std::string_view name, const std::vector<std::string>& texts, JsonWriter& json) {
-  json.open_member(name, '[');
-  for (const std::string& text : texts) {
-    json.item();
-    json.text(text);
-  }
-  json.close(']');
-}
-
-void write_calls(std::string_view name, const Examples& calls, JsonWriter& json) {
-  json.open_member(name, '{');
-  json.plain_member("calls", calls.calls());
-  write_texts("invocations", {calls.ids().begin(), calls.ids().end()}, json);
-  json.close('}');
 }
 
 void write_route(const RouteUse& route, JsonWriter& json) {
