@@ -223,8 +223,11 @@ TEST(PostgresTransactionTest, FindsAServerThatCameBack) {
         own->kill();
         return {};
       });
+  ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, ErrorCode::kUnavailable) << cut.error().to_string();
-  EXPECT_EQ(run("select 1").error().code, ErrorCode::kUnavailable);
+  const auto away = run("select 1");
+  ASSERT_FALSE(away);
+  EXPECT_EQ(away.error().code, ErrorCode::kUnavailable) << away.error().to_string();
   own->restart();
   const auto left = run("select count(*) from t");
   ASSERT_TRUE(left) << left.error().to_string();

@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -58,8 +60,20 @@ class PostgresServer {
   /// One that no other call gets.
   std::string new_schema() { return schema("s" + std::to_string(++schemas_)); }
 
-  /// Ends the server at once, as the loss of its machine would.
-  void kill() { stop(SIGKILL); }
+  /// Ends the server at once, as the loss of its machine would: the processes that serve the
+  /// connections as well, which outlive the server's own process for a moment and could still
+  /// answer, and even commit.
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGSTOP);  // so that it starts no process meanwhile
+    ::waitpid(pid_, nullptr, WUNTRACED);
+    const std::vector<pid_t> children = children_of(pid_);
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    stop(SIGKILL);
+    for (const pid_t child : children) {
+      while (parent_of(child) > 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+  }
   /// Brings it back with what it had made durable.
   void restart() {
     if (!run()) std::abort();
@@ -120,6 +134,29 @@ class PostgresServer {
     if (::waitpid(pid_, nullptr, WNOHANG) == 0) return true;
     pid_ = -1;
     return false;
+  }
+
+  /// Of a process that is gone, or that is dead and only waits to be noticed: 0.
+  static pid_t parent_of(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_ends = text.rfind(')');
+    char state = 'Z';
+    int parent = 0;
+    if (name_ends == std::string::npos ||
+        std::sscanf(text.c_str() + name_ends + 1, " %c %d", &state, &parent) != 2 || state == 'Z') {
+      return 0;
+    }
+    return parent;
+  }
+
+  static std::vector<pid_t> children_of(pid_t process) {
+    std::vector<pid_t> out;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const pid_t each = std::atoi(entry.path().filename().c_str());
+      if (each > 0 && parent_of(each) == process) out.push_back(each);
+    }
+    return out;
   }
 
   void stop(int signal) {
