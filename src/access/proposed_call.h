@@ -44,6 +44,9 @@ struct Deferral {
   std::string enqueued_policy_version = {};  ///< in force when the work was put off
   std::string worker = {};                   ///< who takes it up
   std::int64_t attempt = 1;                  ///< of its invocation key, from 1
+  /// A worker that was lost may have entered the handler under this key: a ledger that calls the
+  /// key new is not the one that knows it (REQ-QU-018). It only ever refuses a call.
+  bool was_started = false;
 };
 
 /// One proposed tool call, as it reaches the boundary. Nothing in it is trusted but `route` and

@@ -134,6 +134,7 @@ Assessment Assessor::assess(const access::ProposedCall& call,
                             WallTime now) const {
   Assessment out;
   out.snapshot = std::move(snapshot);
+  out.was_started = call.deferral && call.deferral->was_started;
   const bool decided = parse(call, out) && has_snapshot(out) && find_route(call.route, out) &&
                        authenticate(call.credential, now, out) && look_up(call.tool, out) &&
                        pass_scopes(out) && check_arguments(out) && check_key(call, out) &&

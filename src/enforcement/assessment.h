@@ -47,6 +47,7 @@ struct Assessment {
   std::optional<ledger::Claim> claim = std::nullopt;               ///< what step 11 gave
   std::optional<ledger::ClaimVerdict> earlier = std::nullopt;      ///< why it gave none
   bool lacks_key = false;                         ///< the tool needs an invocation key
+  bool was_started = false;                       ///< by an earlier attempt under its key
   std::string_view decision_point = {};           ///< who decided, where it came to a decision
   std::vector<std::string> wrong_arguments = {};  ///< pointers
 
@@ -65,6 +66,10 @@ struct Assessment {
   /// Whether there is something to claim before the handler may be reached.
   [[nodiscard]] bool needs_claim() const {
     return may_run() && (!once.key.empty() || !approval_to_use().empty());
+  }
+  /// Whether it may have had its effect already and nothing is there that could tell.
+  [[nodiscard]] bool is_beyond_telling() const {
+    return may_run() && was_started && !needs_claim();
   }
   /// Whether it was denied for want of an approval that a person may give.
   [[nodiscard]] bool wants_approval() const;

@@ -40,10 +40,20 @@ std::string_view detail_of(ClaimVerdict verdict) {
   return {};
 }
 
+// The end of an earlier attempt is not known, and by whatever the ledger says it is not to be.
+void refuse_as_unknown(std::string detail, Assessment& facts) {
+  facts.earlier = ClaimVerdict::kUnknown;
+  refuse_claim(Decision::deny(ReasonCode::kOutcomeUnknown, {}, std::move(detail)), facts);
+}
+
 }  // namespace
 
 ClaimStep claim_once(const Surroundings& world, std::string_view invocation_id, bool is_last,
                      Assessment& facts) {
+  if (facts.is_beyond_telling()) {
+    refuse_as_unknown("an earlier attempt was begun, and the ledger keeps no key of this call",
+                      facts);
+  }
   while (facts.needs_claim()) {
     // Without a key of the caller's, each invocation is its own.
     const std::string_view key = facts.once.key.empty() ? invocation_id : facts.once.key;
@@ -62,6 +72,13 @@ ClaimStep claim_once(const Surroundings& world, std::string_view invocation_id, 
     }
     if (outcome->verdict == ClaimVerdict::kClaimed) {
       facts.claim = std::move(outcome->claim);
+      // What was started was claimed before it. A key that is new has another name by now (another
+      // principal, tool or ledger), and what became of the attempt is kept under the old one.
+      if (facts.was_started && facts.claim->attempt == 1) {
+        release_claim(world.ledger, facts);
+        refuse_as_unknown("the ledger does not know the key that an earlier attempt began under",
+                          facts);
+      }
       break;
     }
     if (outcome->verdict != ClaimVerdict::kApprovalGone) {

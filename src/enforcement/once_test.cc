@@ -464,6 +464,41 @@ TEST_F(OnceTest, AdviceClaimsNothing) {
   EXPECT_EQ(desk_->claims(true)->size(), 0U);
 }
 
+// REQ-BD-059
+TEST_F(OnceTest, AKeyThatIsCalledNewAndWasBegunIsRefused) {
+  const auto begun = [](const std::string& tool, const std::string& key) {
+    access::ProposedCall out = call(tool, key);
+    out.deferral = access::Deferral{.queue = "q", .attempt = 2, .was_started = true};
+    return out;
+  };
+  EXPECT_EQ(invoke(begun("note.add", "k")), "outcome_unknown unknown");
+  EXPECT_EQ(denial_.retry, Retry::kNever);
+  EXPECT_EQ(names_of(world_.evidence.events()),
+            "tool.request queue.dequeued resource.resolved authorization.decision queue.denied");
+  EXPECT_EQ(recorded("authorization.decision", "decision_point"), "ledger");
+  EXPECT_EQ(desk_->claims(true)->size(), 0U) << "what it claimed is given back";
+  // So is the approval, and the log has nothing of it.
+  EXPECT_EQ(invoke(call("refund.keyed", "k")), "approval_required");
+  const std::string approval = grant();
+  EXPECT_EQ(invoke(begun("refund.keyed", "k")), "outcome_unknown unknown");
+  EXPECT_EQ(world_.evidence.text().find("approval.changed"), std::string::npos);
+  EXPECT_EQ(desk_->find(approval)->state, ledger::ApprovalState::kActive);
+  // Without a key there is nothing that could tell, in shadow mode too.
+  EXPECT_EQ(invoke(begun("note.put", "")), "outcome_unknown unknown");
+  EXPECT_EQ(invoke(begun("invoice.read", "k")), "outcome_unknown unknown");
+  EXPECT_EQ(invoke(begun("refund.trial", "k")), "outcome_unknown unknown");
+  EXPECT_EQ(world_.handler.runs(), 0U);
+  // What the ledger knows decides.
+  EXPECT_EQ(invoke(call("note.add", "k")), "succeeded");
+  EXPECT_EQ(invoke(begun("note.add", "k")), "duplicate_invocation succeeded");
+  world_.handler.behave = [](const GrantedCall&) -> HandlerResult {
+    throw std::runtime_error("lost");
+  };
+  EXPECT_EQ(invoke(call("note.put", "k")), "exception");
+  world_.handler.behave = FakeHandler{}.behave;
+  EXPECT_EQ(invoke(begun("note.put", "k")), "succeeded");
+}
+
 // REQ-LG-001
 TEST_F(OnceTest, OfManyThreadsWithOneKeyOneRuns) {
   constexpr int kThreads = 8;

@@ -34,6 +34,12 @@ std::string outcome_state(Outcome outcome) {
   return "unknown";
 }
 
+// A repetition that did nothing leaves what nobody knew of the attempt before it.
+std::string state_after(const Claim& claim, Outcome outcome) {
+  const bool did_nothing = outcome == Outcome::kNotRun || outcome == Outcome::kCancelled;
+  return outcome_state(claim.was_unknown && did_nothing ? Outcome::kUnknown : outcome);
+}
+
 ApprovalState stored_state(std::string_view state, std::int64_t expires_ns, std::int64_t now) {
   if (state == "revoked") return ApprovalState::kRevoked;
   if (state == "consumed") return ApprovalState::kConsumed;
@@ -255,7 +261,7 @@ Status DatabaseLedger::write_finish(const Claim& claim, Outcome outcome, std::in
   const Parameter parameters[] = {{":claim", claim.claim},
                                   {":invocation", claim.invocation},
                                   {":owner", owner_},
-                                  {":state", outcome_state(outcome)},
+                                  {":state", state_after(claim, outcome)},
                                   {":now", now}};
   REMIT_TRY_ASSIGN(
       [[maybe_unused]] const bool is_written,

@@ -118,7 +118,8 @@ class Ledger {
   /// claim that was taken away, because its owner was thought to be dead: do not enter.
   virtual Status start(const Claim& claim) = 0;
 
-  /// Says what the run came to. One that cannot be written is tried again while this process lives;
+  /// Says what the run came to; a repetition that was not run or was cancelled leaves the attempt
+  /// before it unknown. One that cannot be written is tried again while this process lives;
   /// afterwards the claim is one whose end nobody knows.
   virtual void finish(const Claim& claim, Outcome outcome) noexcept = 0;
 

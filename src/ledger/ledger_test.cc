@@ -277,6 +277,22 @@ TEST_P(LedgerTest, WhatIsReleasedIsAsItWas) {
   EXPECT_EQ(claim(*one_, {.claim = "k"}), "unknown");
 }
 
+// REQ-LG-042: nothing is known better of the first attempt because the second did nothing.
+TEST_P(LedgerTest, ARepetitionThatDidNothingLeavesTheFirstUnknown) {
+  for (const Outcome outcome : {Outcome::kNotRun, Outcome::kCancelled}) {
+    const std::string key = "k" + std::to_string(static_cast<int>(outcome));
+    EXPECT_EQ(claim(*one_, {.claim = key}), "claimed");
+    EXPECT_TRUE(one_->start(claim_));
+    one_->finish(claim_, Outcome::kUnknown);
+    EXPECT_EQ(claim(*one_, {.claim = key, .is_repeatable = true}), "claimed");
+    EXPECT_TRUE(one_->start(claim_));
+    one_->finish(claim_, outcome);
+    EXPECT_EQ(claim(*one_, {.claim = key}), "unknown");
+    EXPECT_EQ(claim(*one_, {.claim = key, .is_repeatable = true}), "claimed");
+    EXPECT_EQ(claim_.attempt, 3);
+  }
+}
+
 // REQ-LG-005, REQ-LG-006
 TEST_P(LedgerTest, AnOwnerThatIsNotHeardOfLosesItsClaimsToNobody) {
   const auto two = open();

@@ -38,7 +38,8 @@ json::Object work_of(const Row& row) {
 const std::string_view kRowColumns =
     "number, id, queue, lane, principal, tool, arguments, work_key, run_id, case_id, enqueued_by, "
     "enqueued_policy_version, not_before, repeat_ms, max_attempts, enqueued, seal, state, route, "
-    "due, attempt, generation, claim, worker, reason, error_type, last_invocation, changed";
+    "due, attempt, generation, claim, worker, reason, error_type, last_invocation, changed, "
+    "started_generation";
 
 std::string_view state_name(State state) {
   for (const auto& [each, name] : kStateNames) {
@@ -55,7 +56,7 @@ std::optional<State> parse_state(std::string_view name) {
 }
 
 Row row_of(const database::Row& cells) {
-  constexpr std::size_t kColumns = 28;
+  constexpr std::size_t kColumns = 29;
   if (cells.size() != kColumns) return {};
   auto cell = cells.begin();
   const auto text = [&] { return text_of(*cell++); };
@@ -89,6 +90,7 @@ Row row_of(const database::Row& cells) {
   out.error_type = text();
   out.last_invocation = text();
   out.changed = WallTime{integer()};
+  out.started_generation = integer();
   return out;
 }
 

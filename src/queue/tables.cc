@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "database/cell.h"
+
 namespace remit::queue {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
+// Did not keep that a row was started once it was claimed again.
+constexpr std::int64_t kVersionWithoutStarts = 1;
 
 // Columns that another program may leave out have a default: such a row is legacy, has no seal, and
 // is denied when its turn comes.
@@ -29,8 +33,30 @@ std::string row_table(database::Dialect dialect) {
       "attempt bigint not null default 0, generation bigint not null default 0, "
       "claim text not null default '', worker text not null default '', "
       "reason text not null default '', error_type text not null default '', "
-      "last_invocation text not null default '', changed bigint not null default 0)",
+      "last_invocation text not null default '', changed bigint not null default 0, "
+      "started_generation bigint not null default -1)",
       number);
+}
+
+Status agree_on_version(database::Transaction& transaction) {
+  REMIT_TRY_ASSIGN(
+      const database::Answer found,
+      transaction.run("select coalesce(max(version), 0) from remit_queue_version", {}));
+  const std::int64_t version = found.rows.empty() ? 0 : integer_of(found.rows.front().front());
+  if (version == kVersion) return {};
+  if (version != 0 && version != kVersionWithoutStarts) {
+    return Error{ErrorCode::kUnsupported, "the queue's tables are of another version"};
+  }
+  if (version == kVersionWithoutStarts) {
+    REMIT_TRY(
+        transaction.run("alter table remit_queue_row add column "
+                        "started_generation bigint not null default -1",
+                        {}));
+  }
+  const database::Parameter ours{":version", kVersion};
+  REMIT_TRY(
+      transaction.run("insert into remit_queue_version(version) values(:version)", {&ours, 1}));
+  return {};
 }
 
 }  // namespace
@@ -62,17 +88,7 @@ Status make_tables(database::Database& database, MonotonicTime deadline) {
       REMIT_TRY(transaction.run("select pg_advisory_xact_lock(7252174601)", {}));
     }
     for (const std::string& statement : statements) REMIT_TRY(transaction.run(statement, {}));
-    const database::Parameter version{":version", kVersion};
-    REMIT_TRY(
-        transaction.run("insert into remit_queue_version(version) "
-                        "select :version where not exists (select 1 from remit_queue_version)",
-                        {&version, 1}));
-    REMIT_TRY_ASSIGN(const database::Answer found,
-                     transaction.run("select max(version) from remit_queue_version", {}));
-    const bool is_ours =
-        !found.rows.empty() && found.rows.front().front() == database::Cell{kVersion};
-    if (is_ours) return {};
-    return Error{ErrorCode::kUnsupported, "the queue's tables are of another version"};
+    return agree_on_version(transaction);
   });
 }
 

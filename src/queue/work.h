@@ -74,13 +74,18 @@ struct Row {
   WallTime due;                 ///< kWaiting: when its turn comes; kClaimed, kStarted: until when
   std::int64_t attempt = 0;     ///< attempts so far, under this key
   std::int64_t generation = 0;  ///< of its key
-  std::string claim;            ///< of the worker that has or had it; empty: none
-  std::string worker;           ///< likewise
-  std::string reason;           ///< reason code of the last denial
-  std::string error_type;       ///< of the last failure
-  std::string last_invocation;  ///< of the last attempt that has one
+  std::int64_t started_generation = -1;  ///< the last one that a worker started under; -1: none
+  std::string claim;                     ///< of the worker that has or had it; empty: none
+  std::string worker;                    ///< likewise
+  std::string reason;                    ///< reason code of the last denial
+  std::string error_type;                ///< of the last failure
+  std::string last_invocation;           ///< of the last attempt that has one
   WallTime changed;
 
+  /// Whether a handler may have been entered under its present key.
+  [[nodiscard]] bool was_started() const {
+    return state == State::kStarted || started_generation == generation;
+  }
   /// What the ledger knows the row's runs by.
   [[nodiscard]] std::string invocation_key() const {
     return "queue:" + id + ":" + std::to_string(generation);

@@ -307,12 +307,13 @@ Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::strin
     REMIT_TRY_ASSIGN(const std::optional<Row> next, next_row(transaction, queue));
     if (!next) return {};
     const Row& row = *next;
-    const bool was_started = row.state == State::kStarted;
+    const bool was_started = row.was_started();
     const bool is_used_up = row.attempt >= std::max<std::int64_t>(row.max_attempts, 1);
     if (was_started && (is_used_up || !may_ask_again || !may_ask_again(row))) {
       return settle(transaction, row, State::kUnknown, "worker_lost");
     }
-    if (!was_started && row.state != State::kWaiting && row.state != State::kClaimed) {
+    if (row.state != State::kWaiting && row.state != State::kClaimed &&
+        row.state != State::kStarted) {
       return settle(transaction, row, State::kUnknown, "unknown_state");
     }
     if (is_used_up) return settle(transaction, row, State::kFailed, "attempts_used_up");
@@ -322,6 +323,8 @@ Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::strin
     out.worker = worker;
     out.attempt = row.attempt + 1;
     if (row.state != State::kWaiting) out.route = kRetryRoute;
+    // Whatever becomes of this claim, the row was started under its key.
+    if (was_started) out.started_generation = row.generation;
     out.due = WallTime{claim_end()};
     const Parameter parameters[] = {{":number", out.number},
                                     {":claim", out.claim},
@@ -329,11 +332,12 @@ Result<WorkQueue::Found> WorkQueue::claim_one(std::string_view queue, std::strin
                                     {":due", out.due.unix_ns},
                                     {":attempt", out.attempt},
                                     {":route", out.route},
+                                    {":started", out.started_generation},
                                     {":now", now()}};
     REMIT_TRY(
         transaction.run("update remit_queue_row set state = 'claimed', claim = :claim, "
                         "worker = :worker, attempt = :attempt, route = :route, due = :due, "
-                        "changed = :now where number = :number",
+                        "started_generation = :started, changed = :now where number = :number",
                         parameters));
     REMIT_TRY(note_turn(transaction, out));
     verdict = Found::kClaimed;
@@ -360,8 +364,9 @@ Status WorkQueue::start(const Row& claimed, MonotonicTime deadline) {
                                   {":due", claim_end()},
                                   {":now", now()}};
   const std::string_view statement =
-      "update remit_queue_row set state = 'started', due = :due, changed = :now where number = "
-      ":number and claim = :claim and state = 'claimed' returning number";
+      "update remit_queue_row set state = 'started', started_generation = generation, due = :due, "
+      "changed = :now where number = :number and claim = :claim and state = 'claimed' "
+      "returning number";
   return database_.transact(deadline, [&](Transaction& transaction) -> Status {
     return one_changed(transaction.run(statement, parameters), not_held());
   });

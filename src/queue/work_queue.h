@@ -92,8 +92,9 @@ class WorkQueue {
   using MayAskAgain = std::function<bool(const Row&)>;
 
   /// Claims the row whose turn it is in `queue` (REQ-QU-011), for `worker`; nothing where none is
-  /// due. A row whose claim ran out after it was started is ended as `unknown` on the way, unless
-  /// `may_ask_again` says otherwise, and one that used up its attempts without a start as `failed`.
+  /// due. A row that was started under its key, and whose claim ran out, is ended as `unknown` on
+  /// the way, unless `may_ask_again` says otherwise (then Row::was_started says what it is), and
+  /// one that used up its attempts without a start as `failed`.
   Result<std::optional<Row>> claim(std::string_view queue, std::string_view worker,
                                    const MayAskAgain& may_ask_again = {});
 

@@ -483,11 +483,46 @@ TEST_P(WorkQueueTest, ManyWorkersShareTheRowsWithoutDoubles) {
 }
 
 TEST_P(WorkQueueTest, RefusesTablesOfAnotherVersion) {
-  database_.run("update remit_queue_version set version = 2");
+  database_.run("update remit_queue_version set version = 9");
   const auto opened =
       WorkQueue::open(database_.database(), database_.key, database_.clock, database_.random);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kUnsupported);
+}
+
+// Tables that were made before it was kept that a row was started.
+TEST_P(WorkQueueTest, TakesOverTablesOfTheVersionBefore) {
+  const std::string id = add(work("alice", "invoice.read"));
+  const Row first = claim().value();
+  ASSERT_TRUE(start(first));
+  database_.run("alter table remit_queue_row drop column started_generation");
+  database_.run("delete from remit_queue_version");
+  database_.run("insert into remit_queue_version(version) values(1)");
+  queue_ = open();
+  ASSERT_NE(queue_, nullptr);
+  database_.clock.advance(kQueueClaimTime + 1s);
+  const auto may = [](const Row&) { return true; };
+  const Row again = queue_->claim(kDefaultQueue, "w", may).value().value();
+  EXPECT_EQ(again.id, id);
+  EXPECT_TRUE(again.was_started());
+  ASSERT_NE(open(), nullptr) << "and once is enough";
+}
+
+// REQ-QU-018, REQ-QU-020
+TEST_P(WorkQueueTest, ARowSaysThatItWasStartedUnderItsKey) {
+  const std::string id = add(work("alice", "invoice.read"));
+  Row row = claim().value();
+  EXPECT_FALSE(row.was_started());
+  ASSERT_TRUE(start(row));
+  EXPECT_TRUE(queue_->find(id)->was_started());
+  ASSERT_TRUE(queue_->put_back(row, {}));
+  EXPECT_TRUE(queue_->find(id)->was_started());
+  row = queue_->claim(kDefaultQueue, "w", [](const Row&) { return true; }).value().value();
+  EXPECT_TRUE(row.was_started());
+  ASSERT_TRUE(queue_->put_back(row, {.needs_new_key = true}));
+  EXPECT_FALSE(queue_->find(id)->was_started());
+  row = claim().value();
+  EXPECT_FALSE(row.was_started());
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, WorkQueueTest,

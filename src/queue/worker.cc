@@ -33,7 +33,8 @@ access::Deferral deferral_of(const Row& row) {
   return {.queue = row.queue,
           .enqueued_policy_version = row.enqueued_policy_version,
           .worker = row.worker,
-          .attempt = row.attempt};
+          .attempt = row.attempt,
+          .was_started = row.was_started()};
 }
 
 }  // namespace
@@ -214,8 +215,10 @@ Status Worker::end_denied(const Row& row, const Denial& denial) {
                                        .reason = reason,
                                        .invocation = denial.invocation_id});
   }
+  // Of an attempt that was started this denial says nothing.
+  const State state = row.was_started() ? State::kUnknown : State::kDenied;
   return parts_.queue.finish(
-      row, {.state = State::kDenied, .reason = reason, .invocation = denial.invocation_id});
+      row, {.state = state, .reason = reason, .invocation = denial.invocation_id});
 }
 
 // What the ledger knows of an earlier attempt under the row's key is what became of the row
@@ -233,7 +236,7 @@ Status Worker::end_repeated(const Row& row, const Denial& denial) {
   Ending ending{.state = State::kUnknown, .reason = reason, .invocation = denial.invocation_id};
   if (state == "succeeded") ending.state = State::kSucceeded;
   if (state == "failed" || state == "cancelled") ending.state = State::kFailed;
-  if (state == "conflict") ending.state = State::kDenied;
+  if (state == "conflict" && !row.was_started()) ending.state = State::kDenied;
   return parts_.queue.finish(row, ending);
 }
 
@@ -245,15 +248,17 @@ Status Worker::end_run(const Row& row, const Attempt& attempt, const HandlerResu
     // Another's by now. (Any other error may have come after the commit: then it is ours to undo.)
     if (attempt.started().error().code == ErrorCode::kFailedPrecondition) return {};
   }
+  // A new key would hide that an earlier attempt under this one may have had its effect.
+  const bool needs_new_key = attempt.was_reached() && !row.was_started();
   const bool has_no_effect = !attempt.is_entered() || result.outcome == HandlerOutcome::kCancelled;
   if (has_no_effect) {
     if (row.attempt < row.max_attempts) {
       return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
                                          .error_type = result.error_type,
                                          .invocation = ending.invocation,
-                                         .needs_new_key = attempt.was_reached()});
+                                         .needs_new_key = needs_new_key});
     }
-    ending.state = State::kFailed;
+    if (!row.was_started()) ending.state = State::kFailed;
     return parts_.queue.finish(row, ending);
   }
   if (result.outcome == HandlerOutcome::kSucceeded) ending.state = State::kSucceeded;

@@ -1,12 +1,13 @@
 // The worker: everything is asked anew, what cannot change is said once, and nothing happens twice.
 #include "queue/worker.h"
-#include "database/cell.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <thread>
 
+#include "ledger/database_ledger.h"
+#include "ledger/desk.h"
 #include "queue/deferring_handler.h"
 #include "tests/support/boundary_world.h"
 #include "tests/support/queue_world.h"
@@ -383,24 +384,208 @@ TEST(Worker, AWorkerThatSleptHasNoEffect) {
   EXPECT_EQ(text_of(last, "error_type"), "claim_lost");
 }
 
-// REQ-QU-018: a tool that may be repeated is asked for again, with a decision of its own.
-TEST(Worker, WhatALostWorkerStartedComesAgainOnlyWhereItMay) {
-  for (const bool may : {false, true}) {
-    Desk desk;
-    const std::string id = desk.add();
-    const Row lost = desk.queue->claim(kDefaultQueue, "lost").value().value();
-    ASSERT_TRUE(desk.queue->start(lost, desk.database.clock.monotonic_now() + 5s));
-    desk.advance(kQueueClaimTime + 1s);
-    WorkerParts parts = desk.parts();
-    parts.may_ask_again = [&](std::string_view tool) {
-      EXPECT_EQ(tool, "invoice.read");
-      return may;
-    };
-    Worker worker(parts, {});
-    EXPECT_EQ(worker.work_once(), may ? Turn::kWorked : Turn::kIdle);
-    EXPECT_EQ(desk.word(id), may ? "succeeded 2" : "unknown worker_lost 1");
-    EXPECT_EQ(desk.world.handler.runs(), may ? 1U : 0U);
+/// A desk with a ledger, at which a worker is lost while its handler works.
+struct LossyDesk : Desk {
+  explicit LossyDesk(Backend at) : Desk(at), backend(at) {
+    if (!is_there) return;
+    alice.scopes = {"invoice:read", "once"};
+    swap_ledger();
   }
+  /// Another memory, in which nothing is.
+  void swap_ledger() {
+    const bool is_file = backend == Backend::kSqlite;
+    const ledger::Location location{
+        is_file ? ledger::Location::Kind::kSqlite : ledger::Location::Kind::kPostgres,
+        is_file ? folder.path("ledger" + std::to_string(++ledgers)) : postgres_schema()};
+    memory = ledger::DatabaseLedger::open(
+                 {.location = location, .key_check = "key", .renews_by_itself = false},
+                 database.clock, system_random)
+                 .value();
+    claims = ledger::Desk::open(location, database.clock, system_random).value();
+    enforcement::Surroundings surroundings = world.surroundings(world.policy, world.evidence);
+    surroundings.ledger = memory.get();
+    world.boundary.emplace(std::move(surroundings));
+  }
+  static std::string postgres_schema() { return testing::postgres()->new_schema(); }
+  /// From here on the catalogue says this of `note.put`.
+  void catalogue(policy::Idempotency idempotency, bool idempotent) {
+    auto bundle = std::make_shared<policy::Bundle>(
+        *enforcement::testing::load_test_bundle("c" + std::to_string(++catalogues)));
+    for (policy::Tool& tool : bundle->tools) {
+      if (tool.name != "note.put") continue;
+      tool.idempotency = idempotency;
+      tool.idempotent = idempotent;
+    }
+    REMIT_CHECK(world.policy.publish(bundle, world.decision_point));
+  }
+  /// A row whose worker was lost after its handler was entered: the boundary says so to the ledger,
+  /// nobody to the queue.
+  std::string lose_one() {
+    const std::string id = add(work("alice", "note.put"));
+    const Row row = queue->claim(kDefaultQueue, "lost").value().value();
+    access::ProposedCall call = enforcement::testing::World::call("note.put", row.arguments_json);
+    call.credential = access::Credential::reference("alice");
+    call.idempotency_key = row.invocation_key();
+    world.handler.behave = [&](const GrantedCall&) {
+      EXPECT_TRUE(queue->start(row, database.clock.monotonic_now() + 5s));
+      return HandlerResult{.outcome = HandlerOutcome::kUnknown, .error_type = "worker_lost"};
+    };
+    EXPECT_TRUE(std::holds_alternative<HandlerResult>(world.boundary->invoke(call, world.handler)));
+    world.handler.behave = enforcement::testing::FakeHandler{}.behave;
+    advance(kQueueClaimTime + 1s);
+    world.evidence.clear();
+    return id;
+  }
+  Turn recover() {
+    WorkerParts these = parts();
+    these.may_ask_again = [](std::string_view) { return true; };
+    return Worker(these, {}).work_once();
+  }
+
+  Backend backend;
+  remit::testing::TestFolder folder;
+  SystemRandom system_random;
+  int ledgers = 0;
+  int catalogues = 0;
+  std::unique_ptr<ledger::DatabaseLedger> memory;
+  std::unique_ptr<ledger::Desk> claims;
+};
+
+// REQ-QU-018, REQ-BD-059: what changed between the loss and the recovery makes no second effect.
+TEST(Worker, WhatALostWorkerStartedComesAgainOnlyWhereTheLedgerKnowsItsKey) {
+  struct Case {
+    const char* name;
+    std::function<void(LossyDesk&)> before;  // the loss
+    std::function<void(LossyDesk&)> after;
+    const char* word;
+  };
+  const auto same = [](LossyDesk&) {};
+  const auto another_tenant = [](LossyDesk& desk) {
+    desk.alice.tenant = "tenant-b";
+    desk.world.invoices.behave =
+        [](const attributes::ResourceQuery& query) -> Result<access::Resource> {
+      auto found = enforcement::testing::World::find(query);
+      if (found) found->tenant = "tenant-b";
+      return found;
+    };
+  };
+  const auto another_resource = [](LossyDesk& desk) {
+    desk.world.invoices.behave =
+        [](const attributes::ResourceQuery& query) -> Result<access::Resource> {
+      auto found = enforcement::testing::World::find(query);
+      if (found) found->id = "another";
+      return found;
+    };
+  };
+  const Case cases[] = {
+      {"nothing changed, and it may be repeated", same, same, "succeeded 2"},
+      {"nothing changed, and it may not be repeated",
+       [](LossyDesk& desk) { desk.catalogue(policy::Idempotency::kKeyOptional, false); }, same,
+       "unknown outcome_unknown 2"},
+      {"its catalogue began to take keys",
+       [](LossyDesk& desk) { desk.catalogue(policy::Idempotency::kNone, false); },
+       [](LossyDesk& desk) { desk.catalogue(policy::Idempotency::kKeyOptional, true); },
+       "unknown outcome_unknown 2"},
+      {"its catalogue takes no keys any more", same,
+       [](LossyDesk& desk) { desk.catalogue(policy::Idempotency::kNone, true); },
+       "unknown outcome_unknown 2"},
+      {"its principal is of another tenant", same, another_tenant, "unknown outcome_unknown 2"},
+      {"its principal acts for another", same,
+       [](LossyDesk& desk) { desk.alice.on_behalf_of = "bob"; }, "unknown outcome_unknown 2"},
+      {"another ledger is there", same, [](LossyDesk& desk) { desk.swap_ledger(); },
+       "unknown outcome_unknown 2"},
+      {"its reference is another resource", same, another_resource,
+       "unknown duplicate_invocation 2"},
+      {"its principal lost a scope", same, [](LossyDesk& desk) { desk.alice.scopes.clear(); },
+       "unknown missing_scope 2"},
+  };
+  for (const Backend backend : {Backend::kSqlite, Backend::kPostgres}) {
+    for (const Case& each : cases) {
+      LossyDesk desk(backend);
+      if (!desk.is_there) continue;
+      each.before(desk);
+      const std::string id = desk.lose_one();
+      each.after(desk);
+      EXPECT_EQ(desk.recover(), Turn::kWorked) << each.name;
+      EXPECT_EQ(desk.word(id), each.word) << each.name;
+      const bool is_repeated = std::string_view(each.word) == "succeeded 2";
+      EXPECT_EQ(desk.world.handler.runs(), is_repeated ? 2U : 1U) << each.name;
+      const auto events = desk.world.evidence.events();
+      EXPECT_EQ(text_of(events.back(), "event"), is_repeated ? "executor.finish" : "queue.denied")
+          << each.name;
+      for (const ledger::ClaimEntry& left : desk.claims->claims(true).value()) {
+        EXPECT_NE(left.state, "running") << each.name << ": nothing is left claimed";
+      }
+      desk.advance(1h);
+      EXPECT_EQ(desk.recover(), Turn::kIdle) << each.name;
+    }
+  }
+}
+
+// REQ-QU-018: that a row was started is not forgotten when it is put back, or lost once more.
+TEST(Worker, ThatARowWasStartedOutlivesFurtherAttempts) {
+  for (const Backend backend : {Backend::kSqlite, Backend::kPostgres}) {
+    for (const bool is_lost_again : {false, true}) {
+      LossyDesk desk(backend);
+      if (!desk.is_there) continue;
+      const std::string id = desk.lose_one();
+      if (is_lost_again) {
+        const auto may = [](const Row&) { return true; };
+        ASSERT_TRUE(desk.queue->claim(kDefaultQueue, "lost", may).value());
+      } else {
+        desk.world.invoices.behave =
+            [](const attributes::ResourceQuery&) -> Result<access::Resource> {
+          return Error{ErrorCode::kUnavailable, "the store is down"};
+        };
+        EXPECT_EQ(desk.recover(), Turn::kWorked);
+        EXPECT_EQ(desk.word(id), "waiting resolver_unavailable 2");
+        desk.world.invoices.behave = enforcement::testing::World::find;
+      }
+      desk.advance(kQueueClaimTime + 1s);
+      desk.alice.on_behalf_of = "bob";
+      EXPECT_EQ(desk.recover(), Turn::kWorked);
+      EXPECT_EQ(desk.word(id), "unknown outcome_unknown 3");
+      EXPECT_EQ(desk.world.handler.runs(), 1U);
+      // A person settles it; then it is work under a new key.
+      ASSERT_TRUE(desk.queue->requeue(
+          {.id = id, .by = "carol", .reason = "looked", .may_have_run_is_settled = true}));
+      EXPECT_EQ(desk.recover(), Turn::kWorked);
+      EXPECT_EQ(desk.word(id), "succeeded 1");
+    }
+  }
+}
+
+// REQ-QU-018: a repetition that does nothing keeps its key, under which the first is unknown.
+TEST(Worker, ARepetitionThatDidNothingHidesNothing) {
+  LossyDesk desk(Backend::kSqlite);
+  const std::string id = desk.lose_one();
+  const std::string key = desk.queue->find(id)->invocation_key();
+  desk.world.handler.behave = [](const GrantedCall&) {
+    return HandlerResult{.outcome = HandlerOutcome::kCancelled, .error_type = "cancelled"};
+  };
+  EXPECT_EQ(desk.recover(), Turn::kWorked);
+  EXPECT_EQ(desk.word(id), "waiting cancelled 2");
+  EXPECT_EQ(desk.queue->find(id)->invocation_key(), key);
+  desk.catalogue(policy::Idempotency::kKeyOptional, false);
+  desk.world.handler.behave = enforcement::testing::FakeHandler{}.behave;
+  desk.advance(1h);
+  EXPECT_EQ(desk.recover(), Turn::kWorked);
+  EXPECT_EQ(desk.word(id), "unknown outcome_unknown 3");
+}
+
+// REQ-QU-018: of a tool that may not be asked for again nobody asks.
+TEST(Worker, WhatALostWorkerStartedIsUnknownWhereItMayNotBeAskedForAgain) {
+  LossyDesk desk(Backend::kSqlite);
+  const std::string id = desk.lose_one();
+  WorkerParts parts = desk.parts();
+  std::string asked;
+  parts.may_ask_again = [&](std::string_view tool) {
+    asked = tool;
+    return false;
+  };
+  EXPECT_EQ(Worker(parts, {}).work_once(), Turn::kIdle);
+  EXPECT_EQ(asked, "note.put");
+  EXPECT_EQ(desk.word(id), "unknown worker_lost 1");
 }
 
 // REQ-QU-021

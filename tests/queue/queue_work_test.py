@@ -469,19 +469,43 @@ class Crashes(QueueTest):
         self.assertEqual(world.word(row), "succeeded duplicate_invocation")
         self.assertEqual(len(world.effects()), 1)
 
-    def test_a_row_that_was_started_and_is_not_in_the_ledger_runs(self):
-        # REQ-QU-018
-        for words, word, effects in [("idempotency: key_optional,", "succeeded", 1),
-                                     ("", "unknown worker_lost", 0)]:
-            with tempfile.TemporaryDirectory() as place:
+    def test_what_changed_after_a_worker_was_lost_makes_no_second_effect(self):
+        # REQ-QU-018: by another catalogue, another principal or another ledger the key has another name, which is
+        # new; what was started is not begun anew by it. The record of the refusal grades clean.
+        keyed = "idempotency: key_optional, idempotent: true,"
+        plain = ("bundle/catalogue.yaml", "{name: fake.act,", "{name: fake.act, " + keyed)
+        def swap_ledger(world):
+            for table in ("claims", "owners", "approvals", "requests"):
+                world.sql(f"delete from ledger_{table}")
+        changes = {
+            "the catalogue": ("", lambda world: world.edit(*plain)),
+            "the tenant": (keyed, lambda world: world.edit(
+                "directory.yaml", "nightly, tenant: tenant-a", "nightly, tenant: tenant-b")),
+            "on whose behalf": (keyed, lambda world: world.edit(
+                "directory.yaml", 'revision: "1"', 'revision: "1", on_behalf_of: bob')),
+            "the ledger": (keyed, swap_ledger),
+        }
+        for name, (words, change) in changes.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as place:
                 os.chmod(place, 0o700)
                 world = World(place)
                 world.edit("bundle/catalogue.yaml", "{name: fake.act,", "{name: fake.act, " + words)
-                row = world.enqueue("fake.act", {"do": "echo"})
-                world.sql("update remit_queue_row set state = 'started', claim = 'lost', worker = 'lost', attempt = 1, "
-                          f"due = {LONG_AGO}")
+                row = world.enqueue("fake.act", {"do": "hang_once"})
+                worker = world.worker()
+                self.wait_until(lambda: world.effects("act"))
+                worker.kill()
+                worker.communicate()
+                self.make_old(world)
+                world.sql("update ledger_owners set lease_until_ns = 1")
+                shutil.rmtree(world.folder / "evidence")
+                change(world)
+                if name == "the catalogue":
+                    world.edit("bundle/bundle.yaml", 'version: "', 'version: "2-')
                 world.work()
-                self.assertEqual((world.word(row), len(world.effects())), (word, effects), words)
+                self.assertEqual((world.word(row), len(world.effects())), ("unknown outcome_unknown", 1))
+                self.assertEqual([event["event"] for event in world.events()][-2:], ["queue.denied", "run.finished"])
+                code, report = world.grade()
+                self.assertEqual((code, report["verdict"]), (0, "pass"), report)
 
     def test_a_server_that_ends_ends_the_worker(self):
         # REQ-QU-040
