@@ -35,17 +35,24 @@ Error without_state(const Config& config) {
 }
 
 Result<std::unique_ptr<database::Database>> open_database(const ledger::Location& location,
-                                                          QueueCreation creation,
+                                                          database::Access access,
                                                           const Clock& clock) {
   if (location.kind == ledger::Location::Kind::kPostgres) {
     REMIT_TRY_ASSIGN(std::unique_ptr<database::Database> opened,
                      database::PostgresDatabase::open(location.text, clock));
     return opened;
   }
-  const auto access = creation == QueueCreation::kNever ? database::Access::kReadWriteExisting
-                                                        : database::Access::kReadWrite;
   return std::unique_ptr<database::Database>(
       std::make_unique<database::SqliteDatabase>(location.text, access, clock));
+}
+
+// Makes the file and its tables where there are none. What uses them has no leave to make a file:
+// one that vanishes meanwhile is not made anew, as the ledger's is not (REQ-LG-030).
+Status make_store(const ledger::Location& location, const DigestKey& key, const Clock& clock,
+                  Random& random) {
+  REMIT_TRY_ASSIGN(const auto maker, open_database(location, database::Access::kReadWrite, clock));
+  REMIT_TRY(queue::WorkQueue::open(*maker, key, clock, random));
+  return {};
 }
 
 /// Stops the worker at a signal or the end of a server, and hurries it when its time is over.
@@ -156,8 +163,14 @@ Result<QueueStore> open_queue(const Config& config, QueueCreation creation, File
                               const Clock& clock, Random& random) {
   if (!config.state) return without_state(config);
   REMIT_TRY_ASSIGN(DigestKey key, read_digest_key(config, files));
+  if (creation == QueueCreation::kIfAbsent &&
+      config.state->kind == ledger::Location::Kind::kSqlite) {
+    const Status made = make_store(*config.state, key, clock, random);
+    if (!made) return in_place(config.file + ": state", made.error());
+  }
   QueueStore out;
-  REMIT_TRY_ASSIGN(out.database, open_database(*config.state, creation, clock));
+  REMIT_TRY_ASSIGN(out.database,
+                   open_database(*config.state, database::Access::kReadWriteExisting, clock));
   auto opened = queue::WorkQueue::open(*out.database, std::move(key), clock, random);
   if (!opened) return in_place(config.file + ": state", opened.error());
   out.queue = std::move(*opened);

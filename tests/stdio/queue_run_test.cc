@@ -72,6 +72,22 @@ TEST_F(QueueRunTest, ThreadsShareOneServer) {
   EXPECT_EQ(state_of(asks), "succeeded");
 }
 
+// REQ-LG-030, for the queue as well.
+TEST_F(QueueRunTest, AFileThatVanishesIsNotMadeAnew) {
+  const auto store =
+      gateway::open_queue(config_, gateway::QueueCreation::kIfAbsent, files_, clock_, random_);
+  ASSERT_TRUE(store) << store.error().to_string();
+  const std::string file = folder_.path("state.db");
+  ASSERT_TRUE(std::filesystem::exists(file));
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file + suffix);
+  queue::Work work;
+  work.principal = "ana";
+  work.tool = "fake.act";
+  EXPECT_FALSE(store->queue->enqueue(work));
+  EXPECT_FALSE(store->queue->claim("default", "w", {}));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 // REQ-QU-040: a server that ends takes the worker with it, and no further row.
 TEST_F(QueueRunTest, AServerThatEndsEndsTheWorker) {
   const std::string dies = enqueue(R"({"do":"die"})");
