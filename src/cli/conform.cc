@@ -143,6 +143,49 @@ Result<std::vector<FormatFile>> files_to_write(const Arguments& arguments) {
   return out;
 }
 
+// Where `--keep` puts records: CASE-ROUTE/record and, beside it, what it is graded by.
+class Keeper {
+ public:
+  Keeper(FileSystem& files, std::string directory)
+      : files_(files), directory_(std::move(directory)) {}
+
+  // Records of another run in the same place would be taken for this one's.
+  Status open() {
+    REMIT_TRY(files_.make_directory(directory_));
+    REMIT_TRY_ASSIGN(const std::vector<std::string> names, files_.list(directory_));
+    if (names.empty()) return {};
+    return Error{ErrorCode::kAlreadyExists, "is not empty; name another directory, or remove it",
+                 directory_};
+  }
+
+  std::string keep(const conformance::TrialRecord& record) {
+    const std::string place = fmt::format("{}/{}-{}", directory_, record.case_id, record.route);
+    if (const Status done = write(place, record); !done && status_) status_ = done;
+    return place;
+  }
+
+  // The first thing that could not be written.
+  [[nodiscard]] const Status& status() const { return status_; }
+
+ private:
+  Status write(const std::string& place, const conformance::TrialRecord& record) {
+    REMIT_TRY(files_.make_directory(place));
+    REMIT_TRY(files_.make_directory(place + "/record"));
+    REMIT_TRY(files_.replace(place + "/record/subject.jsonl", record.subject_events));
+    REMIT_TRY(files_.replace(place + "/record/spy.jsonl", record.spy_events));
+    return files_.replace(place + "/manifest.json", record.manifest);
+  }
+
+  FileSystem& files_;
+  std::string directory_;
+  Status status_;
+};
+
+int cannot_write(World& world, const Error& error) {
+  complain(world, error);
+  return kExitCannotWrite;
+}
+
 }  // namespace
 
 int run_conform_run(const Arguments& arguments, World& world) {
@@ -170,16 +213,22 @@ int run_conform_run(const Arguments& arguments, World& world) {
   }
   const Result<std::vector<FormatFile>> reports = files_to_write(arguments);
   if (!reports) return refuse_all(world, {reports.error()});
+  std::optional<Keeper> keeper;
+  if (arguments.has("--keep")) {
+    keeper.emplace(world.files, arguments.value("--keep"));
+    if (const Status open = keeper->open(); !open) return cannot_write(world, open.error());
+    options.keep = [&](const conformance::TrialRecord& record) { return keeper->keep(record); };
+  }
   const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world)};
   const Result<conformance::Run> run = conformance::run_pack(*pack, *subject, options, run_world);
   if (!run) {
     complain(world, run.error());
     return kExitInternal;
   }
+  if (keeper && !keeper->status()) return cannot_write(world, keeper->status().error());
   for (const FormatFile& file : *reports) {
     if (const Status done = world.files.replace(file.path, file.format->write(*run)); !done) {
-      complain(world, done.error());
-      return kExitCannotWrite;
+      return cannot_write(world, done.error());
     }
   }
   const conformance::Format* format = conformance::find_format(arguments.value("--format", "text"));

@@ -53,6 +53,10 @@ std::vector<Command> conform_commands() {
                   .value_name = "FORMAT=FILE",
                   .help = "write a report to a file as well",
                   .repeatable = true},
+                 {.name = "--keep",
+                  .value_name = "DIRECTORY",
+                  .help = "keep the record and the manifest of each trial there, for remit grade; "
+                          "made if it is not there, else empty"},
                  pack_flag()},
        .trailing = "the driver's command, in the place of --subject",
        .examples = {{"remit conform run --subject subject.yaml --write junit=conform.xml",

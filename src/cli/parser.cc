@@ -176,7 +176,9 @@ class ArgumentParser {
       return usage_error(fmt::format("remit {} takes {}, and {} given{}", command_.path,
                                      most_arguments(command_.positionals.size()),
                                      given == 1 ? "1 was" : fmt::format("{} were", given),
-                                     see_help(command_)));
+                                     command_.trailing.empty()
+                                         ? see_help(command_)
+                                         : "; put -- before the command that is to be started"));
     }
     return {};
   }

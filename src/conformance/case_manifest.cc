@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "json/value.h"
+#include "report/json_writer.h"
 
 namespace remit::conformance {
 namespace {
@@ -145,10 +146,87 @@ class ManifestMaker {
   std::set<std::size_t> unrecorded_;
 };
 
+using report::JsonWriter;
+
+void write_optional(std::string_view name, const std::optional<std::string>& value,
+                    JsonWriter& out) {
+  if (value) out.member(name, *value);
+}
+
+void write_words(std::string_view name, const std::vector<std::string>& words, JsonWriter& out) {
+  out.open_member(name, '[');
+  for (const std::string& word : words) {
+    out.item();
+    out.text(word);
+  }
+  out.close(']');
+}
+
+// The items of a list, each on a line of its own.
+template <class Item, class Write>
+void write_items(std::string_view name, const std::vector<Item>& items, JsonWriter& out,
+                 const Write& write) {
+  if (items.empty()) return;
+  out.break_line();
+  out.open_member(name, '[');
+  for (const Item& item : items) {
+    out.item_on_line("  ");
+    out.open('{');
+    write(item);
+    out.close('}');
+  }
+  out.close(']');
+}
+
+void write_case(const grading::Case& one, JsonWriter& out) {
+  out.member("id", one.id);
+  out.member("kind", one.is_security ? "security" : "task");
+  write_items("expect", one.expect, out, [&](const grading::Expectation& entry) {
+    out.member("tool", entry.tool);
+    write_optional("route", entry.route, out);
+    write_optional("principal", entry.principal, out);
+    write_optional("resource", entry.resource, out);
+    write_optional("decision", entry.decision, out);
+    write_optional("reason", entry.reason, out);
+    if (entry.effects) out.plain_member("effects", *entry.effects);
+  });
+  if (one.allowed_requests) write_words("allowed_requests", *one.allowed_requests, out);
+  if (!one.forbidden_requests.empty()) {
+    write_words("forbidden_requests", one.forbidden_requests, out);
+  }
+}
+
 }  // namespace
 
 grading::Manifest case_manifest(const Case& of, std::string_view route, const Observation& seen) {
   return ManifestMaker(of, route, seen).make();
+}
+
+std::string manifest_json(const grading::Manifest& manifest) {
+  std::string text;
+  JsonWriter out(text);
+  out.open('{');
+  out.member("manifest", "remit.manifest/1");
+  out.member("effects_source", manifest.effects_required ? "required" : "optional");
+  write_items("policies", manifest.policies, out,
+              [&](const auto& each) { out.member("version", each.version); });
+  write_items("principals", manifest.principals, out, [&](const auto& each) {
+    out.member("ref", each.ref);
+    write_optional("state", each.state, out);
+    write_optional("class", each.principal_class, out);
+    write_optional("tenant", each.tenant, out);
+    write_optional("revision", each.revision, out);
+  });
+  write_items("resources", manifest.resources, out, [&](const auto& each) {
+    out.member("type", each.type);
+    out.member("id", each.id);
+    write_optional("tenant", each.tenant, out);
+    write_optional("revision", each.revision, out);
+  });
+  write_items("cases", manifest.cases, out, [&](const auto& each) { write_case(each, out); });
+  out.close('}');
+  text += "\n";
+  return text;
 }
 
 }  // namespace remit::conformance

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
+#include "conformance/case_manifest.h"
 #include "conformance/driver.h"
 #include "conformance/fault_table.h"
 #include "conformance/formats.h"
@@ -19,11 +20,14 @@
 #include "conformance/pack.h"
 #include "conformance/run.h"
 #include "conformance/subject.h"
+#include "grading/manifest.h"
 
 namespace remit::conformance {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using PackRun = Run;  // within a test, Run is a member of its base class
 
 std::string source_directory() {
@@ -159,9 +163,9 @@ struct HostileRow {
 // REQ-CF-030, REQ-DR-003, REQ-DR-005, REQ-DR-010, REQ-DR-021, REQ-DR-022
 TEST(HostileDrivers, AreFaultsOfTheHarness) {
   const HostileRow kRows[] = {
-      {"hang", "did not answer within 2000 ms"},
-      {"deaf", "did not answer within 2000 ms"},
-      {"die", "exited with status 3"},
+      {"hang", "did not answer \"step call\" within 2000 ms; does it write"},
+      {"deaf", "did not answer \"step call\" within 2000 ms"},
+      {"die", "exited with status 3 where \"step call\" was asked"},
       {"nonsense", "which is no JSON"},
       {"flood", "a line of more than"},
       {"wrong-id", "answered request"},
@@ -169,7 +173,7 @@ TEST(HostileDrivers, AreFaultsOfTheHarness) {
       {"error", "the driver says \"cannot\""},
       {"strange-word", "a caller saw \"perhaps\""},
       {"silent", "a caller saw nothing"},
-      {"events-number", "an event is given that is no text"},
+      {"events-number", "event 1 of what was collected is no text; give"},
       {"protocol", "the driver speaks \"remit.driver/9\""},
   };
   RunOptions options;
@@ -259,6 +263,62 @@ TEST(PythonExecutor, PassesInItsGoodForm) {
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->exit_code, 0) << run_text(*run);
   EXPECT_GT(run->count(Verdict::kPassed), 200U);
+}
+
+Subject forgetful_executor(const std::string& event, const std::string& field) {
+  return subject_of_command({"python3", "-B",
+                             source_directory() + "/tests/conformance/forgetful_driver.py", event,
+                             field});
+}
+
+// REQ-CF-040, REQ-CF-060: whoever writes a driver must learn which fact it does not record.
+TEST(Findings, KeepWhatWasExpectedInEveryForm) {
+  RunOptions options;
+  options.cases = {"allowed"};
+  options.routes = {"direct"};
+  const Result<PackRun> run =
+      run_with(forgetful_executor("authorization.decision", "resolution_revision"), options);
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->exit_code, 1);
+  for (const Format& format : formats()) {
+    EXPECT_THAT(format.write(*run), HasSubstr("resolution_revision")) << format.name;
+  }
+  EXPECT_THAT(run_json(*run), HasSubstr(R"("code":"unrecorded_fact","value":"undetermined")"));
+  EXPECT_THAT(run_json(*run), HasSubstr(R"("expected":"resolution_revision","recorded":null)"));
+}
+
+// REQ-CF-062: what is kept is what was graded, as a manifest that the grader takes.
+TEST(Records, AreKeptWithTheManifestsOfTheirTrials) {
+  RunOptions options;
+  options.routes = {"queued"};
+  std::size_t kept = 0;
+  options.keep = [&](const TrialRecord& record) {
+    ++kept;
+    const grading::ManifestParse parse =
+        grading::parse_manifest(record.manifest, std::string(record.case_id));
+    EXPECT_TRUE(parse.errors.empty()) << parse.errors.front().to_string();
+    EXPECT_EQ(manifest_json(parse.manifest.value_or(grading::Manifest{})), record.manifest);
+    EXPECT_THAT(std::string(record.spy_events), HasSubstr("run.finished"));
+    return std::string("kept/") + std::string(record.case_id);
+  };
+  const Result<PackRun> run = run_with(python_executor({}), options);
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(kept, run->trials.size());
+  EXPECT_EQ(run->trials.front().kept, "kept/allowed");
+  EXPECT_THAT(run_json(*run), HasSubstr(R"("kept":"kept/allowed")"));
+}
+
+// REQ-CF-061: a control that ran was exercised, and forty names drown what one looks for.
+TEST(Scope, CountsCasesThatWereNotRun) {
+  RunOptions options;
+  options.cases = {"wrong-tenant"};
+  options.routes = {"direct"};
+  const Result<PackRun> run = run_with(python_executor({}), options);
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->unexercised_cases.size(), 38U);
+  EXPECT_THAT(run_text(*run), HasSubstr("scope: cases not exercised: 38 of 40, which the JSON"));
+  EXPECT_THAT(run->unexercised_cases, Not(Contains("allowed")));
+  EXPECT_THAT(run_json(*run), HasSubstr("\"cases\":[\"missing-identity\","));
 }
 
 // REQ-CF-050: known failures do not fail the run, and one that passes does.

@@ -40,6 +40,12 @@ std::string text_or_empty(const json::Value* value) {
   return text == nullptr ? "" : *text;
 }
 
+// `setup`, `step call`: what a request asks for.
+std::string asked_words(const json::Object& request) {
+  const std::string step = text_or_empty(request.find("do"));
+  return text_or_empty(request.find("op")) + (step.empty() ? "" : " " + step);
+}
+
 }  // namespace
 
 Result<json::Object> read_answer(std::string_view line, std::int64_t id) {
@@ -128,6 +134,7 @@ Result<std::unique_ptr<Driver>> Driver::start(const Subject& subject, Spy& spy,
 }
 
 Result<json::Object> Driver::ask(json::Object request) {
+  asked_ = asked_words(request);
   json::Object line{{"id", ++last_id_}};
   for (json::Member& member : request.members()) {
     line.set(std::move(member.first), std::move(member.second));
@@ -165,7 +172,9 @@ Result<std::string> Driver::next_line(MonotonicTime until) {
         [[fallthrough]];
       case process::LineEvent::kTimeout:
         return Error{ErrorCode::kDeadlineExceeded,
-                     fmt::format("the driver did not answer within {} ms", deadline_.count())};
+                     fmt::format("the driver did not answer {} within {} ms; does it write its "
+                                 "answer at once (flush)?",
+                                 quoted(asked_), deadline_.count())};
       case process::LineEvent::kTooLong:
         return Error{
             ErrorCode::kLimitExceeded,
@@ -181,8 +190,10 @@ Result<std::string> Driver::next_line(MonotonicTime until) {
 
 Error Driver::ended() {
   const std::optional<process::ExitStatus> status = child_.wait_for(kDriverGrace);
-  return Error{ErrorCode::kUnavailable, status ? fmt::format("the driver {}", status->to_string())
-                                               : std::string("the driver closed its output")};
+  return Error{
+      ErrorCode::kUnavailable,
+      fmt::format("the driver {} where {} was asked",
+                  status ? status->to_string() : std::string("closed its output"), quoted(asked_))};
 }
 
 }  // namespace remit::conformance

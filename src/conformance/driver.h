@@ -68,6 +68,7 @@ class Driver {
   Spy& spy_;
   const Clock& clock_;
   std::int64_t last_id_ = 0;
+  std::string asked_;  // what the last request asked for, for messages
   Hello hello_;
 };
 

@@ -16,6 +16,7 @@
 #include "event/event.h"
 #include "grading/contract.h"
 #include "grading/grading.h"
+#include "report/finding_words.h"
 #include "trace/event_reader.h"
 
 namespace remit::conformance {
@@ -227,12 +228,14 @@ class Judge {
     grading::Criteria criteria;
     criteria.contract = *grading::built_in_contract(of_.contract);
     criteria.manifest = case_manifest(of_, route_, seen_);
+    out_.manifest = manifest_json(*criteria.manifest);
+    out_.spy_events = spy_events();
     criteria.memory_bytes = kTrialMemoryBytes;
     grading::Evidence evidence;
     evidence.inputs.push_back(
         trace::Input::of_stream("subject", std::make_unique<TextFile>(seen_.events)));
     evidence.inputs.push_back(
-        trace::Input::of_stream("spy", std::make_unique<TextFile>(spy_events())));
+        trace::Input::of_stream("spy", std::make_unique<TextFile>(out_.spy_events)));
     for (trace::Input& input : evidence.inputs) input.form = trace::Form::kJsonLines;
     REMIT_TRY_ASSIGN(const grading::Grade grade,
                      grading::grade(files, std::move(evidence), std::move(criteria)));
@@ -247,23 +250,30 @@ class Judge {
     if (std::find(right.begin(), right.end(), value) != right.end()) return;
     std::vector<std::string> words;
     for (const grading::Value each : right) words.emplace_back(grading::value_name(each));
-    std::string message = fmt::format("{} is {}, and should be {}", grading::verdict_name(verdict),
-                                      grading::value_name(value), fmt::join(words, " or "));
-    const std::set<std::string> own = findings_of(grade, verdict);
+    add("verdict", "",
+        fmt::format("{} is {}, and should be {}", grading::verdict_name(verdict),
+                    grading::value_name(value), fmt::join(words, " or ")));
+    std::vector<grading::Finding>& told = out_.mismatches.back().findings;
+    told = findings_of(grade, verdict);
     // A verdict may be left open by what another one found.
-    const std::set<std::string> told = own.empty() ? findings_of(grade, std::nullopt) : own;
-    message += told.empty() ? "" : fmt::format(": {}", fmt::join(told, "; "));
-    add("verdict", "", std::move(message));
+    if (told.empty()) told = findings_of(grade, std::nullopt);
   }
 
-  // Each once and in order, so that a case that fails in one way reads the same on every route.
-  static std::set<std::string> findings_of(const grading::Grade& grade,
-                                           std::optional<grading::Verdict> verdict) {
-    std::set<std::string> out;
+  // Each way once and in order, so that a case that fails in one way reads the same on every route.
+  static std::vector<grading::Finding> findings_of(const grading::Grade& grade,
+                                                   std::optional<grading::Verdict> verdict) {
+    std::map<std::pair<bool, std::string>, const grading::Finding*> ways;
     for (const grading::Finding& finding : grade.findings) {
-      if (verdict && finding.verdict != *verdict) continue;
+      // A line that is no event may be what is missing anywhere.
+      const bool is_cause = finding.code == grading::Code::kMalformedEvent;
+      if (verdict && finding.verdict != *verdict && !is_cause) continue;
+      ways.emplace(std::pair(finding.value != grading::Value::kFailed, finding_words(finding)),
+                   &finding);
+    }
+    std::vector<grading::Finding> out;
+    for (const auto& [way, finding] : ways) {
       if (out.size() == kMaxFindingsTold) break;
-      out.insert(fmt::format("{}: {}", grading::code_info(finding.code).name, finding.message));
+      out.push_back(*finding);
     }
     return out;
   }
@@ -275,6 +285,11 @@ class Judge {
 };
 
 }  // namespace
+
+std::string finding_words(const grading::Finding& finding) {
+  return fmt::format("{}: {}", grading::code_info(finding.code).name,
+                     report::finding_sentence(finding));
+}
 
 Result<Judgement> judge(const Case& of, std::string_view route, const Observation& seen,
                         FileSystem& files) {

@@ -19,11 +19,18 @@ struct Mismatch {
   std::string what;  ///< a stable word: `caller_saw`, `effects`, `verdict` and so on (REQ-CF-040)
   std::string call;  ///< the call it is about; empty for the trial as a whole
   std::string message;  ///< one sentence; lower case
+  /// Of a `verdict`: the grade's findings that made it so, the worst first, each way once.
+  std::vector<grading::Finding> findings = {};
 };
+
+/// `CODE: message; expected "x", recorded "y"`, as every report of a run says it.
+std::string finding_words(const grading::Finding& finding);
 
 struct Judgement {
   std::vector<Mismatch> mismatches;
   grading::ByVerdict<grading::Value> verdicts;
+  std::string spy_events;  ///< what the spy counted, as the lines that were graded
+  std::string manifest;    ///< what was graded by, remit.manifest/1 as JSON
 };
 
 /// Judges. The events are graded with a manifest made of the case, beside the spy's count as

@@ -18,6 +18,8 @@
 namespace remit::conformance {
 namespace {
 
+constexpr std::size_t kMaxCasesNamed = 8;  // in a sentence
+
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -116,6 +118,10 @@ class Runner {
     keep_own_effects(token, *seen, trial);
     REMIT_TRY_ASSIGN(Judgement judgement, judge(*planned.of, planned.route, *seen, world_.files));
     trial.verdicts = judgement.verdicts;
+    if (options_.keep) {
+      trial.kept = options_.keep(
+          {trial.case_id, trial.route, seen->events, judgement.spy_events, judgement.manifest});
+    }
     for (Mismatch& each : judgement.mismatches) trial.mismatches.push_back(std::move(each));
     trial.verdict = trial.mismatches.empty() ? Verdict::kPassed : Verdict::kFailed;
     return {};
@@ -211,29 +217,36 @@ class Runner {
 
   void tell_scope() {
     const auto& routes = options_.routes.empty() ? subject_.routes : options_.routes;
-    std::vector<std::string_view> left;
     for (const std::string_view route : kRoutes) {
-      if (!contains(routes, route)) left.push_back(route);
+      if (!contains(routes, route)) out_.unexercised_routes.emplace_back(route);
     }
-    if (!left.empty()) {
-      out_.scope.push_back(fmt::format("routes not exercised: {}", fmt::join(left, ", ")));
+    if (!out_.unexercised_routes.empty()) {
+      out_.scope.push_back(
+          fmt::format("routes not exercised: {}", fmt::join(out_.unexercised_routes, ", ")));
     }
     if (!subject_.without.empty()) {
       out_.scope.push_back(fmt::format("abilities that the subject does not claim: {}",
                                        fmt::join(subject_.without, ", ")));
     }
-    std::vector<std::string_view> cases;
-    for (const Case& one : pack_.cases) {
-      const bool is_run =
-          std::any_of(out_.trials.begin(), out_.trials.end(),
-                      [&](const auto& each) { return each.case_id == one.id && !each.is_added; });
-      if (!is_run) cases.push_back(one.id);
-    }
-    if (!cases.empty()) {
-      out_.scope.push_back(fmt::format("cases not exercised: {}", fmt::join(cases, ", ")));
-    }
+    tell_unexercised_cases();
     out_.scope.emplace_back(
         "what was exercised is what the cases say; each says what it does not prove");
+  }
+
+  // Which they are stands in the JSON: of forty, the few that were asked for are what one looks at.
+  void tell_unexercised_cases() {
+    for (const Case& one : pack_.cases) {
+      const bool is_run = std::any_of(out_.trials.begin(), out_.trials.end(),
+                                      [&](const auto& each) { return each.case_id == one.id; });
+      if (!is_run) out_.unexercised_cases.push_back(one.id);
+    }
+    const std::size_t count = out_.unexercised_cases.size();
+    if (count == 0) return;
+    out_.scope.push_back(
+        count <= kMaxCasesNamed
+            ? fmt::format("cases not exercised: {}", fmt::join(out_.unexercised_cases, ", "))
+            : fmt::format("cases not exercised: {} of {}, which the JSON report lists", count,
+                          pack_.cases.size()));
   }
 
   void settle() {

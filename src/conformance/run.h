@@ -41,6 +41,14 @@ struct TrialResult {
   std::string fault;                 ///< what the harness says, where it failed
   std::optional<grading::ByVerdict<grading::Value>> verdicts;  ///< of the record, where graded
   bool is_added = false;  ///< a control that nobody asked for, run for what was asked for
+  std::string kept;       ///< the directory of its record; empty where none was kept
+};
+
+/// What a trial was graded on and by.
+struct TrialRecord {
+  std::string_view case_id, route;
+  std::string_view subject_events, spy_events;  ///< remit.event/1, a line each
+  std::string_view manifest;                    ///< remit.manifest/1
 };
 
 struct Run {
@@ -52,8 +60,9 @@ struct Run {
   std::vector<Case> cases;          ///< those of the pack, for titles and what they prove
   std::vector<TrialResult> trials;  ///< by case, then by route, in the order of the pack
   std::vector<KnownFailure> stale;  ///< known failures that passed
-  std::vector<std::string> scope;   ///< sentences: what was not exercised
-  int exit_code = 2;                ///< 0 passed, 1 failed or stale, 2 faults or nothing shown
+  std::vector<std::string> unexercised_routes, unexercised_cases;
+  std::vector<std::string> scope;  ///< sentences: what was not exercised
+  int exit_code = 2;               ///< 0 passed, 1 failed or stale, 2 faults or nothing shown
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
   [[nodiscard]] const Case& case_of(const TrialResult& trial) const;
@@ -65,6 +74,8 @@ struct RunOptions {
   std::string fault;  ///< what a known-bad subject is told to do wrong
   std::optional<KnownFailures> known;
   std::function<void(const TrialResult&)> on_trial;  ///< after each, as a sign of life
+  /// Keeps the record of each trial that was graded; returns the directory where it is now.
+  std::function<std::string(const TrialRecord&)> keep;
 };
 
 /// What a run works with. All outlive it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/formats.h"
+#include "report/finding_words.h"
 #include "report/html_writer.h"
 
 namespace remit::conformance {
@@ -55,7 +56,15 @@ void write_trial(const TrialResult& trial, std::string& out) {
                      cell(trial.verdict));
   if (!trial.fault.empty()) out += fmt::format("<li>{}</li>\n", html_text(trial.fault));
   for (const Mismatch& each : trial.mismatches) {
-    out += fmt::format("<li>{}: {}</li>\n", html_text(each.what), html_text(each.message));
+    out += fmt::format("<li>{}: {}", html_text(each.what), html_text(each.message));
+    if (!each.findings.empty()) {
+      out += "<ul>\n";
+      for (const grading::Finding& finding : each.findings) {
+        out += fmt::format("<li>{}</li>\n", html_text(finding_words(finding)));
+      }
+      out += "</ul>";
+    }
+    out += "</li>\n";
   }
   out += "</ul>\n";
 }
@@ -68,10 +77,11 @@ std::string run_html(const Run& run) {
   out +=
       fmt::format("<main><h1>Conformance of {}</h1>\n<p>pack v{} {}</p>\n", html_text(run.subject),
                   html_text(run.pack_version), html_text(run.pack_digest));
-  out += fmt::format(
-      "<p>{} trials: {} passed, {} failed, {} known, {} unproven, {} harness faults</p>\n",
-      run.trials.size(), run.count(Verdict::kPassed), run.count(Verdict::kFailed),
-      run.count(Verdict::kKnown), run.count(Verdict::kUnproven), run.count(Verdict::kFault));
+  out += fmt::format("<p>{}: {} passed, {} failed, {} known, {} unproven, {} harness faults</p>\n",
+                     report::counted(run.trials.size(), "trial", "trials"),
+                     run.count(Verdict::kPassed), run.count(Verdict::kFailed),
+                     run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
+                     run.count(Verdict::kFault));
   write_table(run, out);
   out += "<h2>What did not pass</h2>\n";
   for (const TrialResult& trial : run.trials) {

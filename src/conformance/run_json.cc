@@ -9,6 +9,32 @@ namespace {
 
 using report::JsonWriter;
 
+void write_findings(const std::vector<grading::Finding>& findings, JsonWriter& out) {
+  out.open_member("findings", '[');
+  for (const grading::Finding& each : findings) {
+    out.item();
+    out.open('{');
+    out.member("code", grading::code_info(each.code).name);
+    out.member("value", grading::value_name(each.value));
+    out.member("message", each.message);
+    out.key("expected");
+    out.text_or_null(each.expected);
+    out.key("recorded");
+    out.text_or_null(each.recorded);
+    out.close('}');
+  }
+  out.close(']');
+}
+
+void write_texts(std::string_view name, const std::vector<std::string>& texts, JsonWriter& out) {
+  out.open_member(name, '[');
+  for (const std::string& each : texts) {
+    out.item();
+    out.text(each);
+  }
+  out.close(']');
+}
+
 void write_trial(const TrialResult& trial, JsonWriter& out) {
   out.item_on_line("  ");
   out.open('{');
@@ -16,6 +42,7 @@ void write_trial(const TrialResult& trial, JsonWriter& out) {
   out.member("route", trial.route);
   out.member("verdict", verdict_name(trial.verdict));
   if (trial.is_added) out.plain_member("added", true);
+  if (!trial.kept.empty()) out.member("kept", trial.kept);
   if (!trial.fault.empty()) out.member("fault", trial.fault);
   if (trial.verdicts) {
     out.open_member("grade", '{');
@@ -31,6 +58,7 @@ void write_trial(const TrialResult& trial, JsonWriter& out) {
     out.member("what", each.what);
     if (!each.call.empty()) out.member("call", each.call);
     out.member("message", each.message);
+    if (!each.findings.empty()) write_findings(each.findings, out);
     out.close('}');
   }
   out.close(']');
@@ -95,12 +123,11 @@ std::string run_json(const Run& run) {
     out.close('}');
   }
   out.close(']');
-  out.open_member("scope", '[');
-  for (const std::string& sentence : run.scope) {
-    out.item();
-    out.text(sentence);
-  }
-  out.close(']');
+  out.open_member("not_exercised", '{');
+  write_texts("routes", run.unexercised_routes, out);
+  write_texts("cases", run.unexercised_cases, out);
+  out.close('}');
+  write_texts("scope", run.scope, out);
   out.close('}');
   text += "\n";
   return text;

@@ -40,6 +40,9 @@ std::string lines_of(const TrialResult& trial) {
   std::string out;
   for (const Mismatch& each : trial.mismatches) {
     out += fmt::format("{}: {}\n", each.what, each.message);
+    for (const grading::Finding& finding : each.findings) {
+      out += fmt::format("  {}\n", finding_words(finding));
+    }
   }
   return out;
 }

@@ -63,7 +63,11 @@ void write_result(const Run& run, const TrialResult& trial, JsonWriter& out) {
   if (trial.verdict == Verdict::kUnproven) {
     text += "as expected, but the control of the route did not pass";
   }
-  for (const Mismatch& each : trial.mismatches) text += each.message + ". ";
+  for (const Mismatch& each : trial.mismatches) {
+    text += each.message;
+    for (const grading::Finding& finding : each.findings) text += "; " + finding_words(finding);
+    text += ". ";
+  }
   out.item_on_line("   ");
   out.open('{');
   out.member("ruleId", trial.case_id);

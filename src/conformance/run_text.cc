@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "conformance/formats.h"
+#include "report/finding_words.h"
 
 namespace remit::conformance {
 namespace {
@@ -27,6 +28,7 @@ std::string_view mark_of(Verdict verdict) {
 }
 
 constexpr int kColumn = 10;
+constexpr std::string_view kUsualContract = "sequential";  // of `remit grade` as well
 
 void write_table(const Run& run, std::string& out) {
   std::map<std::string, std::map<std::string, std::string_view>> cells;
@@ -57,10 +59,16 @@ void write_table(const Run& run, std::string& out) {
   }
 }
 
+/// What is told once of several routes.
+struct Told {
+  std::string what, routes;
+  std::string kept;  ///< of the first of them
+};
+
 // The routes on which a case fails in one and the same way are told together.
 void write_failures(const Run& run, std::string& out) {
   for (const Case& one : run.cases) {
-    std::vector<std::pair<std::string, std::string>> told;  // what, routes
+    std::vector<Told> told;
     for (const TrialResult& trial : run.trials) {
       if (trial.case_id != one.id || trial.verdict == Verdict::kPassed) continue;
       std::string what;
@@ -70,18 +78,27 @@ void write_failures(const Run& run, std::string& out) {
       }
       for (const Mismatch& mismatch : trial.mismatches) {
         what += fmt::format("    {}: {}\n", mismatch.what, mismatch.message);
+        for (const grading::Finding& finding : mismatch.findings) {
+          what += fmt::format("      {}\n", finding_words(finding));
+        }
       }
       const auto same = std::find_if(told.begin(), told.end(),
-                                     [&](const auto& each) { return each.first == what; });
+                                     [&](const auto& each) { return each.what == what; });
       if (same == told.end()) {
-        told.emplace_back(what, trial.route);
+        told.push_back({what, trial.route, trial.kept});
       } else {
-        same->second += ", " + trial.route;
+        same->routes += ", " + trial.route;
       }
     }
     if (told.empty()) continue;
     out += fmt::format("\n{}: {}\n  proves {}\n", one.id, one.title, one.proves);
-    for (const auto& [what, routes] : told) out += fmt::format("  on {}:\n{}", routes, what);
+    for (const Told& each : told) {
+      out += fmt::format("  on {}:\n{}", each.routes, each.what);
+      if (each.kept.empty()) continue;
+      out += fmt::format(
+          "    look at it: remit grade {0}/record --manifest {0}/manifest.json{1}\n", each.kept,
+          one.contract == kUsualContract ? "" : fmt::format(" --contract {}", one.contract));
+    }
   }
 }
 
@@ -100,8 +117,9 @@ std::string run_text(const Run& run) {
   }
   out += "\n";
   for (const std::string& sentence : run.scope) out += fmt::format("scope: {}\n", sentence);
-  out += fmt::format("{} trials: {} passed, {} failed, {} known, {} unproven, {} harness faults\n",
-                     run.trials.size(), run.count(Verdict::kPassed), run.count(Verdict::kFailed),
+  out += fmt::format("{}: {} passed, {} failed, {} known, {} unproven, {} harness faults\n",
+                     report::counted(run.trials.size(), "trial", "trials"),
+                     run.count(Verdict::kPassed), run.count(Verdict::kFailed),
                      run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
                      run.count(Verdict::kFault));
   const std::string_view words[] = {"conforms", "does not conform", "undetermined"};

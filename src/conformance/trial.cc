@@ -131,9 +131,14 @@ class Carrier {
     if (lines->size() > kMaxEventsOfTrial) {
       return nonsense(fmt::format("more than {} events of one case", kMaxEventsOfTrial));
     }
-    for (const json::Value& line : *lines) {
-      if (line.if_string() == nullptr) return nonsense("an event is given that is no text");
-      keep_event(*line.if_string());
+    for (std::size_t at = 0; at < lines->size(); ++at) {
+      const std::string* line = (*lines)[at].if_string();
+      if (line == nullptr) {
+        return nonsense(
+            fmt::format("event {} of what was collected is {}; give each line as a text", at + 1,
+                        (*lines)[at].if_object() == nullptr ? "no text" : "an object"));
+      }
+      keep_event(*line);
     }
     return {};
   }

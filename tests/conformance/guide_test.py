@@ -19,8 +19,9 @@ BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
 class GuideTest(unittest.TestCase):
     def test_the_commands_run(self):
         text = (ROOT / "docs" / "is-my-executor-enforcing.md").read_text()
-        commands = re.findall(r"^```\n(remit conform [^\n]*)\n```$", text, re.MULTILINE)
-        self.assertEqual(len(commands), 3)
+        blocks = re.findall(r"^```\n((?:remit [^\n]*\n)+)```$", text, re.MULTILINE)
+        commands = [line for block in blocks for line in block.splitlines()]
+        self.assertEqual(len(commands), 5)
         with tempfile.TemporaryDirectory() as work:
             folder = Path(work) / "executor"
             shutil.copytree(ROOT / "examples" / "python_executor", folder)
