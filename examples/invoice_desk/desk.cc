@@ -134,6 +134,23 @@ Status Desk::audit(std::string_view tool, const CallOrigin& origin) {
   return {};
 }
 
+Result<json::Value> Desk::use(const ToolUse& use) {
+  const MutexLock lock(*mutex_);
+  const json::Value* given = use.arguments.find("invoice");
+  const std::string* named = given == nullptr ? nullptr : given->if_string();
+  const std::string invoice = named == nullptr ? "" : *named;
+  if (use.tool == "invoice.read") return read_invoice(invoice, use.origin);
+  if (use.tool == "invoice.list") return list_invoices(use.origin);
+  if (use.tool == "admin.export") return export_all(use.origin);
+  if (use.tool != "refund.create") return Error{ErrorCode::kNotFound, "unknown tool"};
+  const json::Value* amount = use.arguments.find("amount_cents");
+  const std::int64_t* cents = amount == nullptr ? nullptr : amount->if_integer();
+  if (cents == nullptr || *cents < 1) {
+    return Error{ErrorCode::kInvalidInput, "amount_cents must be a positive integer"};
+  }
+  return create_refund(invoice, *cents, use.origin);
+}
+
 Result<json::Value> Desk::read_invoice(const std::string& id, const CallOrigin& origin) {
   Statement select(database_.get(),
                    "select id, tenant, amount_cents, body from invoices where id = ?");

@@ -13,10 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "base/limits.h"
 #include "json/value.h"
+#include "mcp_client.h"
 #include "process/child.h"
-#include "process/lines.h"
 
 namespace remit::examples {
 namespace {
@@ -57,46 +56,6 @@ const std::vector<Script>& scripts() {
   return all;
 }
 
-/// A synchronous MCP client: one request, one answer.
-class Client {
- public:
-  explicit Client(process::Child child)
-      : child_(std::move(child)), lines_(child_.output().get(), kMaxMcpLineBytes) {}
-
-  Result<json::Value> request(std::string_view method, json::Value params) {
-    const std::int64_t id = ++last_id_;
-    REMIT_TRY(send(json::Object{
-        {"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}));
-    while (true) {
-      const process::LineRead read = lines_.next(kPatience);
-      if (read.event != process::LineEvent::kLine) {
-        return Error{ErrorCode::kUnavailable, "the server gave no answer", std::string(method)};
-      }
-      REMIT_TRY_ASSIGN(const json::Value message, json::parse(read.line));
-      const json::Value* answered = message.find("id");
-      if (answered == nullptr || *answered != json::Value(id)) continue;
-      if (const json::Value* error = message.find("error")) return *error;
-      const json::Value* result = message.find("result");
-      return result == nullptr ? json::Value{} : *result;
-    }
-  }
-
-  Status notify(std::string_view method) {
-    return send(json::Object{{"jsonrpc", "2.0"}, {"method", method}});
-  }
-
-  process::ExitStatus close() { return child_.stop(kPatience); }
-
- private:
-  Status send(const json::Value& message) {
-    return process::write_all(child_.input().get(), json::write(message) + "\n", kPatience);
-  }
-
-  process::Child child_;
-  process::LineReader lines_;
-  std::int64_t last_id_ = 0;
-};
-
 // What the agent reads of an answer: the text of the first content block, or the error's message.
 std::string words_of(const json::Value& answer) {
   const json::Value* text = answer.at_pointer("/content/0/text");
@@ -105,13 +64,8 @@ std::string words_of(const json::Value& answer) {
   return words == nullptr ? json::write(answer) : *words;
 }
 
-Status play(const Script& script, Client& client) {
-  REMIT_TRY(client.request(
-      "initialize",
-      json::Object{{"protocolVersion", "2025-11-25"},
-                   {"capabilities", json::Object{}},
-                   {"clientInfo", json::Object{{"name", "planner"}, {"version", "1.0.0"}}}}));
-  REMIT_TRY(client.notify("notifications/initialized"));
+Status play(const Script& script, McpClient& client) {
+  REMIT_TRY(client.shake_hands());
   REMIT_TRY(client.request("tools/list", json::Object{}));
   std::cout << fmt::format("[{}] task: {}\n", script.case_id, script.task);
   for (const PlannedCall& call : script.calls) {
@@ -144,9 +98,9 @@ int run(const std::vector<std::string>& words) {
     std::cerr << "invoice_desk_planner: " << child.error().to_string() << '\n';
     return 1;
   }
-  Client client(std::move(*child));
+  McpClient client(child->input().get(), child->output().get());
   const Status played = play(*script, client);
-  const process::ExitStatus ended = client.close();
+  const process::ExitStatus ended = child->stop(kPatience);
   if (!played) {
     std::cerr << "invoice_desk_planner: " << played.error().to_string() << '\n';
     return 1;
