@@ -173,7 +173,8 @@ TEST(Decoder, TheFastReaderReadsWhatWeWrite) {
     Scratch scratch;
     scratch.text.reserve(line.size());
     const Escapes escapes = scan.has_escapes ? Escapes::kSome : Escapes::kNone;
-    return !scan.has_controls && read_plain(padded.view(), quotes.data(), escapes, scratch, event);
+    return !scan.has_controls &&
+           read_plain(padded.view(), quotes.data(), escapes, scratch, event);
   };
   EXPECT_TRUE(is_read_fast(full_line()));
   EXPECT_TRUE(is_read_fast(corpus()[0]));
@@ -473,9 +474,9 @@ TEST(Quotes, EveryWayFindsTheSame) {
     }
     for (const std::string_view padding : {"\"", "\\", "\xff"}) {
       const PaddedLine padded(line, padding);
-      for (const FindQuotes find : {fastest_find_quotes(), FindQuotes(find_quotes_portable)}) {
+      for (const QuoteFinders& find : quote_finders()) {
         std::vector<std::uint32_t> offsets(line.size() + kScanPadding);
-        const QuoteScan scan = find(padded.view(), offsets.data());
+        const QuoteScan scan = find.quotes(padded.view(), offsets.data());
         offsets.resize(scan.count);
         ASSERT_EQ(offsets, want);
         ASSERT_EQ(scan.has_controls, has_controls);
@@ -483,9 +484,9 @@ TEST(Quotes, EveryWayFindsTheSame) {
         ASSERT_EQ(scan.is_ascii, is_ascii);
       }
       const PaddedLine lines(line + "\n\"" + line, padding);
-      for (const FindQuotes find : {fastest_find_line(), FindQuotes(find_line_portable)}) {
+      for (const QuoteFinders& find : quote_finders()) {
         std::vector<std::uint32_t> offsets(lines.view().size() + kScanPadding);
-        const QuoteScan scan = find(lines.view(), offsets.data());
+        const QuoteScan scan = find.line(lines.view(), offsets.data());
         offsets.resize(scan.count);
         ASSERT_EQ(offsets, want);
         ASSERT_EQ(scan.length, line.size());

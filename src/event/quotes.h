@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace remit::event {
@@ -25,14 +26,16 @@ inline constexpr std::size_t kScanPadding = 64;
 /// bytes past its end.
 using FindQuotes = QuoteScan (*)(std::string_view line, std::uint32_t* offsets);
 
-/// Eight bytes at a time, on any machine.
-QuoteScan find_quotes_portable(std::string_view line, std::uint32_t* offsets);
+/// Two ways of one machine: of all marks of a line, and of those of the line that ends in front of
+/// the first `\n` of a text, or with the text.
+struct QuoteFinders {
+  FindQuotes quotes;
+  FindQuotes line;
+};
 
-/// The fastest that this machine runs; the portable one where there is no other.
+/// Those that this machine runs, the fastest first. The last one runs on any.
+std::span<const QuoteFinders> quote_finders();
 FindQuotes fastest_find_quotes();
-
-/// As FindQuotes, for the line that ends in front of the first `\n` of a text, or with the text.
-QuoteScan find_line_portable(std::string_view text, std::uint32_t* offsets);
 FindQuotes fastest_find_line();
 
 }  // namespace remit::event
