@@ -21,6 +21,7 @@ struct Decoder::State {
   FindQuotes find_line = fastest_find_line();
   std::unique_ptr<std::uint32_t[]> quotes;
   std::size_t room = 0;  ///< for quotes
+  KeyOrder order;
   Scratch scratch;
   std::string_view found;  ///< the line that was scanned last
   QuoteScan scan;
@@ -89,7 +90,7 @@ Status Decoder::decode_found(Event& out) {
       state.scratch.text.reserve(line.size());
     }
     const Escapes escapes = scan.has_escapes ? Escapes::kSome : Escapes::kNone;
-    if (read_plain(line, quotes, escapes, state.scratch, out)) return {};
+    if (read_plain(line, quotes, escapes, state.order, state.scratch, out)) return {};
   }
   out.clear();
   ThoroughReader reader(line, state.scratch);

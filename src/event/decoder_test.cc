@@ -170,11 +170,12 @@ TEST(Decoder, TheFastReaderReadsWhatWeWrite) {
     std::fill_n(quotes.begin() + static_cast<std::ptrdiff_t>(scan.count), 4,
                 static_cast<std::uint32_t>(line.size()));
     Event event;
+    KeyOrder order;
     Scratch scratch;
     scratch.text.reserve(line.size());
     const Escapes escapes = scan.has_escapes ? Escapes::kSome : Escapes::kNone;
     return !scan.has_controls &&
-           read_plain(padded.view(), quotes.data(), escapes, scratch, event);
+           read_plain(padded.view(), quotes.data(), escapes, order, scratch, event);
   };
   EXPECT_TRUE(is_read_fast(full_line()));
   EXPECT_TRUE(is_read_fast(corpus()[0]));

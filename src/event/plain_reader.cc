@@ -13,40 +13,85 @@ namespace {
 template <Escapes kEscapes>
 class PlainReader {
  public:
-  PlainReader(std::string_view line, const std::uint32_t* quotes, Scratch& scratch, Event& out)
-      : line_(line), text_(line.data()), quote_(quotes), scratch_(scratch), out_(out) {}
+  PlainReader(std::string_view line, const std::uint32_t* quotes, KeyOrder& order, Scratch& scratch,
+              Event& out)
+      : line_(line),
+        text_(line.data()),
+        quote_(quotes),
+        order_(order),
+        openings_(&kOpenings[static_cast<std::size_t>(order.spacing)]),
+        scratch_(scratch),
+        out_(out) {}
 
   bool read() {
     if (line_.size() < 2 || text_[0] != '{' || quote_[0] != 1) return false;
-    while (true) {
-      // A member begins at *quote_. Marks pair up because each opening one is met where the grammar
-      // wants it.
-      const std::size_t key = quote_[0] + 1;
-      const std::size_t key_end = quote_[1];
-      at_ = key_end + 1;
-      if (text_[at_] != ':') return false;
-      ++at_;
-      at_ += text_[at_] == ' ';
-      if (has_escape(key, key_end)) return false;
-      const std::size_t index = kKeys.find_padded(text_ + key, key_end - key);
-      if (text_[at_] == '"') {
-        std::string_view value(text_ + at_ + 1, quote_[3] - at_ - 1);
-        if (quote_[2] != at_ || !unescape(value) || !take_text(index, value)) return false;
-        at_ = quote_[3] + std::size_t{1};
-        quote_ += 4;
+    // Marks pair up because each opening one is met where the grammar wants it.
+    std::size_t key = KeyOrder::kStart;
+    unsigned bracket = 1;  // stands where others have a comma
+    do {
+      const std::size_t guess = order_.behind(out_.kind, key);
+      const Opening& opening = (*openings_)[guess];
+      if (opening.is_at(text_ + at_, bracket)) {
+        if (!read_guessed(guess, opening.size())) return false;
+        key = guess;
       } else {
-        quote_ += 2;
-        if (at_ >= line_.size() || !take_other(index)) return false;
+        const EventKind kind = out_.kind;
+        std::size_t found = KeyOrder::kStart;
+        if (!read_member(found)) return false;
+        order_.note(kind, key, found);
+        key = found;
       }
-      if (text_[at_] != ',') break;
-      ++at_;
-      at_ += text_[at_] == ' ';
-      if (*quote_ != at_) return false;
-    }
+      bracket = 0;
+    } while (text_[at_] == ',');
     return text_[at_] == '}' && at_ + 1 == line_.size() && has_kind_ && is_whole(out_);
   }
 
  private:
+  // The member whose key was guessed: what opens its value ends `opening` bytes behind at_.
+  [[gnu::always_inline]] bool read_guessed(std::size_t key, std::size_t opening) {
+    at_ += opening;
+    if (key >= kTextFieldCount && key != kEventKey) {
+      quote_ += 2;
+      return at_ < line_.size() && take_other(key);
+    }
+    const std::size_t end = quote_[3];
+    if (end >= line_.size()) return false;
+    std::string_view value(text_ + at_, end - at_);
+    --at_;
+    if (!unescape(value) || !take_text(key, value)) return false;
+    at_ = end + 1;
+    quote_ += 4;
+    return true;
+  }
+
+  // Any member: what parts it from the one before stands at at_. `found` is its key, kStart for one
+  // that is not known.
+  [[gnu::noinline]] bool read_member(std::size_t& found) {
+    ++at_;
+    at_ += text_[at_] == ' ';
+    if (quote_[0] != at_) return false;
+    const std::size_t key = quote_[0] + std::size_t{1};
+    const std::size_t key_end = quote_[1];
+    at_ = key_end + 1;
+    if (text_[at_] != ':') return false;
+    ++at_;
+    const bool is_spaced = text_[at_] == ' ';
+    at_ += is_spaced;
+    if (has_escape(key, key_end)) return false;
+    const std::size_t index = kKeys.find_padded(text_ + key, key_end - key);
+    order_.spacing = is_spaced ? Spacing::kOne : Spacing::kNone;
+    found = index == kKeys.kNone ? KeyOrder::kStart : index;
+    if (text_[at_] == '"') {
+      std::string_view value(text_ + at_ + 1, quote_[3] - at_ - 1);
+      if (quote_[2] != at_ || !unescape(value) || !take_text(index, value)) return false;
+      at_ = quote_[3] + std::size_t{1};
+      quote_ += 4;
+      return true;
+    }
+    quote_ += 2;
+    return at_ < line_.size() && take_other(index);
+  }
+
   [[nodiscard]] bool has_escape(std::size_t begin, std::size_t end) const {
     if constexpr (kEscapes == Escapes::kNone) return false;
     return begin < end && end <= line_.size() &&
@@ -61,7 +106,7 @@ class PlainReader {
     return ThoroughReader(line_, scratch_).read_string_at(at_, value) == end + 1;
   }
 
-  bool take_text(std::size_t index, std::string_view value) {
+  [[gnu::always_inline]] bool take_text(std::size_t index, std::string_view value) {
     if (index < kTextFieldCount) {
       const auto field = static_cast<Field>(index);
       if (out_.has(field)) return false;
@@ -97,7 +142,7 @@ class PlainReader {
   }
 
   // A value that is no string, from at_ on.
-  bool take_other(std::size_t index) {
+  [[gnu::always_inline]] bool take_other(std::size_t index) {
     if (index == kKeys.kNone) {
       ++out_.ignored_fields;
       return skip_unknown();
@@ -178,6 +223,8 @@ class PlainReader {
   const char* text_;
   std::size_t at_ = 0;
   const std::uint32_t* quote_;
+  KeyOrder& order_;
+  const Openings* openings_;
   Scratch& scratch_;
   Event& out_;
   bool has_kind_ = false;
@@ -186,11 +233,11 @@ class PlainReader {
 }  // namespace
 
 bool read_plain(std::string_view line, const std::uint32_t* quotes, Escapes escapes,
-                Scratch& scratch, Event& out) {
+                KeyOrder& order, Scratch& scratch, Event& out) {
   if (escapes == Escapes::kNone) {
-    return PlainReader<Escapes::kNone>(line, quotes, scratch, out).read();
+    return PlainReader<Escapes::kNone>(line, quotes, order, scratch, out).read();
   }
-  return PlainReader<Escapes::kSome>(line, quotes, scratch, out).read();
+  return PlainReader<Escapes::kSome>(line, quotes, order, scratch, out).read();
 }
 
 }  // namespace remit::event

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "event/event.h"
+#include "event/key_order.h"
 #include "event/thorough_reader.h"
 
 namespace remit::event {
@@ -19,8 +20,9 @@ enum class Escapes : std::uint8_t { kNone, kSome };
 ///
 /// `quotes` holds the offsets of the quotation marks of `line` that are not escaped, and behind
 /// them at least four entries of `line.size()`. Reads up to Decoder::kPadding bytes past the line.
-/// Where there are escapes, the scratch's text is empty and has room for the line.
+/// Where there are escapes, the scratch's text is empty and has room for the line. `order` makes it
+/// faster for lines like those before, and changes nothing else.
 bool read_plain(std::string_view line, const std::uint32_t* quotes, Escapes escapes,
-                Scratch& scratch, Event& out);
+                KeyOrder& order, Scratch& scratch, Event& out);
 
 }  // namespace remit::event
