@@ -42,6 +42,7 @@ int columns_of(int descriptor) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  remit::cli::end_clearly_without_memory();
   raise_descriptor_limit();
   // A closed pipe is an error that a write returns, never the end of a boundary.
   std::signal(SIGPIPE, SIG_IGN);

@@ -112,6 +112,30 @@ TEST(Error, QuotingShowsNoCharacterThatMisleads) {
   }
 }
 
+// Names of files stand in places.
+TEST(Error, ShowsNoPlaceThatActs) {  // REQ-RP-004
+  const std::pair<std::string, std::string> rows[] = {
+      {"dir/trace.jsonl: byte 3", "dir/trace.jsonl: byte 3"},
+      {"a b\"c\\d", "a b\"c\\d"},
+      {"r\xc3\xa9sum\xc3\xa9", "r\xc3\xa9sum\xc3\xa9"},
+      {"a\n::error title=x::y", "a\\x0a::error title=x::y"},
+      {"a\r::stop-commands::y", "a\\x0d::stop-commands::y"},
+      {"##[error]a ###[add-mask]b", "\\x23#[error]a #\\x23#[add-mask]b"},
+      {"\x1b[2Ja\x07", "\\x1b[2Ja\\x07"},
+      {"\xc2\x9b\x31m", "\\xc2\\x9b1m"},
+      {"a\xe2\x80\xae"
+       "b",
+       "a\\xe2\\x80\\xae"
+       "b"},
+      {"a\xc2\xad", "a\\xc2\\xad"},
+      {"\xff\xfe", "\\xff\\xfe"},
+  };
+  for (const auto& [where, shown] : rows) {
+    EXPECT_EQ((Error{ErrorCode::kInvalidInput, "m", where}).to_string(), shown + ": m");
+  }
+  EXPECT_EQ(quoted("##[error]x"), "\"\\x23#[error]x\"");
+}
+
 Result<int> half(int value) {
   if (value % 2 != 0) return Error{ErrorCode::kInvalidInput, "odd"};
   return value / 2;

@@ -41,6 +41,7 @@ Status FileReplacement::append(std::string_view piece) {
 
 Status FileReplacement::commit() {
   Status placed = file_->sync();
+  if (placed) placed = files_->adopt_access(beside_, path_);
   if (placed) placed = files_->rename(beside_, path_);
   if (!placed) return at_path(placed.error(), path_);
   file_.reset();

@@ -13,7 +13,8 @@
 namespace remit {
 
 /// As `FileSystem::replace`, for what is too long for one text: readers see the old or the new,
-/// never half. What was not committed is removed with the object. Not thread-safe; movable.
+/// never half, and a file that was there keeps its mode. A new one is no secret: its mode is what
+/// the umask leaves. What was not committed is removed with the object. Not thread-safe; movable.
 class FileReplacement {
  public:
   /// Begins a file beside `path`, with a name of its own: others may replace `path` at the same

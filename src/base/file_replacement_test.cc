@@ -2,6 +2,9 @@
 #include "base/file_replacement.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -134,6 +137,72 @@ TEST(FileReplacement, TellsOfThePlaceThatPeopleKnow) {
   const std::string path = folder.path("absent/report");
   EXPECT_EQ(write_new(files, path).error().where, path);
   EXPECT_EQ(files.replace(path, "text").error().where, path);
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat found{};
+  EXPECT_EQ(::stat(path.c_str(), &found), 0);
+  return found.st_mode & 07777U;
+}
+
+TEST(FileReplacement, KeepsTheModeAndANewFileHasWhatTheUmaskLeaves) {  // REQ-RP-009
+  const Folder folder;
+  PosixFileSystem files;
+  for (const mode_t mode : {0644U, 0640U, 0600U, 0664U, 0444U, 0777U}) {
+    for (const bool at_once : {false, true}) {
+      const std::string path = folder.path("old");
+      std::filesystem::remove(path);
+      ASSERT_TRUE(files.replace(path, "old"));
+      ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+      ASSERT_TRUE(at_once ? files.replace(path, "new") : write_new(files, path));
+      EXPECT_EQ(mode_of(path), mode);
+    }
+  }
+  ASSERT_EQ(::chmod(folder.path("old").c_str(), 04755), 0);
+  ASSERT_TRUE(write_new(files, folder.path("old")));
+  EXPECT_EQ(mode_of(folder.path("old")), 0755U) << "no right to be another";
+  for (const mode_t masked : {022U, 077U, 002U, 0U}) {
+    const mode_t before = ::umask(masked);
+    const std::string path = folder.path(std::to_string(masked).c_str());
+    EXPECT_TRUE(write_new(files, path));
+    EXPECT_TRUE(files.replace(path + ".private", "x"));
+    ::umask(before);
+    EXPECT_EQ(mode_of(path), 0666U & ~masked);
+    EXPECT_EQ(mode_of(path + ".private"), 0600U & ~masked);
+  }
+}
+
+// Whoever may give files away: the owner stays, else the others of a group that is not kept get no
+// more than everyone.
+TEST(FileReplacement, KeepsTheOwnerWhereItMay) {  // REQ-RP-009
+  if (::geteuid() != 0) GTEST_SKIP() << "not run, only root gives files away";
+  const Folder folder;
+  PosixFileSystem files;
+  const std::string path = folder.path("old");
+  ASSERT_TRUE(files.replace(path, "old"));
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  ASSERT_EQ(::chown(path.c_str(), 12'345, 23'456), 0);
+  ASSERT_TRUE(write_new(files, path));
+  struct stat found{};
+  ASSERT_EQ(::stat(path.c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, 12'345U);
+  EXPECT_EQ(found.st_gid, 23'456U);
+  EXPECT_EQ(mode_of(path), 0640U);
+  // As someone else, who may write in the folder but give nothing away.
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0664), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool is_other = ::setgid(34'567) == 0 && ::setuid(34'567) == 0;
+    ::_exit(is_other && write_new(files, path) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(::stat(path.c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, 34'567U);
+  EXPECT_EQ(mode_of(path), 0644U);
 }
 
 }  // namespace

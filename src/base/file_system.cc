@@ -10,10 +10,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
+#include "base/file_constancy.h"
 #include "base/file_descriptor.h"
 
 namespace remit {
@@ -101,23 +105,29 @@ class PosixAppendFile final : public AppendFile {
 
 class PosixReadFile final : public ReadFile {
  public:
-  PosixReadFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  PosixReadFile(FileDescriptor fd, std::string path)
+      : fd_(std::move(fd)), path_(std::move(path)), constancy_(fd_.get()) {}
 
   Result<std::size_t> read(std::span<std::byte> out) override {
     std::size_t filled = 0;
+    bool is_end = false;
     while (filled < out.size()) {
       const ssize_t got = ::read(fd_.get(), out.data() + filled, out.size() - filled);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return system_error("cannot read", path_);
-      if (got == 0) break;
+      is_end = got == 0;
+      if (is_end) break;
       filled += static_cast<std::size_t>(got);
     }
+    constancy_.note(out.first(filled));
+    if (is_end) REMIT_TRY(constancy_.at_end(path_));
     return filled;
   }
 
  private:
   FileDescriptor fd_;
   std::string path_;
+  FileConstancy constancy_;
 };
 
 /// Waits for bytes, or the end, of a pipe or device. A named pipe that nobody opened yet for
@@ -149,6 +159,27 @@ Status write_file(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+constexpr mode_t kPermissions = S_IRWXU | S_IRWXG | S_IRWXO;
+
+/// What the umask takes from the mode of a new file. Asked for by `umask` it would be changed for a
+/// moment, for all threads; where it cannot be read, all that is not the owner's is taken.
+mode_t masked_mode() {
+  constexpr mode_t kAllButOwner = S_IRWXG | S_IRWXO;
+  constexpr std::string_view kName = "\nUmask:\t";
+  const FileDescriptor fd = open_file("/proc/self/status", O_RDONLY);
+  std::array<char, 1024> room{};
+  if (!fd.is_open()) return kAllButOwner;
+  const ssize_t got = ::read(fd.get(), room.data(), room.size());
+  const std::string_view text(room.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::size_t at = text.find(kName);
+  if (at == std::string_view::npos) return kAllButOwner;
+  const char* const digits = text.data() + at + kName.size();
+  unsigned mask = 0;
+  const auto [end, error] = std::from_chars(digits, text.data() + text.size(), mask, 8);
+  return error == std::errc{} && end != text.data() + text.size() ? mask & kPermissions
+                                                                  : kAllButOwner;
+}
+
 FileInfo::Kind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return FileInfo::Kind::kFile;
   if (S_ISDIR(mode)) return FileInfo::Kind::kDirectory;
@@ -178,6 +209,7 @@ Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t
   if (S_ISDIR(found.st_mode)) {
     return Error{ErrorCode::kInvalidInput, "is a directory, not a file", path};
   }
+  FileConstancy constancy(fd.get());
   std::string out;
   // The size is a hint: the file may grow, or be a pipe.
   out.reserve(static_cast<std::size_t>(
@@ -189,8 +221,12 @@ Result<std::string> PosixFileSystem::read(const std::string& path, std::uint64_t
     // Another reader may have taken what there was to wait for.
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return system_error("cannot read", path);
-    if (got == 0) return out;
+    if (got == 0) {
+      REMIT_TRY(constancy.at_end(path));
+      return out;
+    }
     out.append(chunk.data(), static_cast<std::size_t>(got));
+    constancy.note(std::as_bytes(std::span{chunk}.first(static_cast<std::size_t>(got))));
     if (out.size() > max_bytes) {
       return Error{ErrorCode::kLimitExceeded, fmt::format("larger than {} bytes", max_bytes), path};
     }
@@ -214,19 +250,43 @@ Result<std::unique_ptr<AppendFile>> PosixFileSystem::open_append(const std::stri
 
 Status PosixFileSystem::replace(const std::string& path, std::string_view bytes) {
   struct stat found{};
+  const bool is_there = ::lstat(path.c_str(), &found) == 0;
   // A rename would put a file in the place of a device or of a link, `/dev/stdout` among them.
-  if (::lstat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+  if (is_there && !S_ISREG(found.st_mode)) {
     return Error{ErrorCode::kAlreadyExists, "is there and is not a plain file", path};
   }
   SystemRandom random;
   const std::string beside = name_beside(path, random);
   Status placed = write_file(beside, bytes);
+  if (placed && is_there) placed = adopt_access(beside, path);
   if (placed) placed = rename(beside, path);
   if (!placed) {
     ::unlink(beside.c_str());
     return Error{placed.error().code, placed.error().message, path};
   }
   return sync_directory(directory_of(path));
+}
+
+Status PosixFileSystem::adopt_access(const std::string& path, const std::string& model) {
+  const FileDescriptor fd = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  struct stat own{};
+  if (!fd.is_open() || ::fstat(fd.get(), &own) != 0) return system_error("cannot open", path);
+  struct stat found{};
+  mode_t mode = 0;
+  if (::lstat(model.c_str(), &found) == 0) {
+    mode = found.st_mode & kPermissions;
+    const bool is_owner_kept = ::fchown(fd.get(), found.st_uid, found.st_gid) == 0;
+    const bool is_group_kept = is_owner_kept || found.st_gid == own.st_gid ||
+                               ::fchown(fd.get(), static_cast<uid_t>(-1), found.st_gid) == 0;
+    const mode_t everyone = mode & S_IRWXO;
+    if (!is_group_kept) mode &= ~static_cast<mode_t>(S_IRWXG) | everyone << 3U;
+  } else if (errno == ENOENT || errno == ENOTDIR) {
+    mode = 0666 & ~masked_mode();
+  } else {
+    return system_error("cannot look at", model);
+  }
+  if (::fchmod(fd.get(), mode) != 0) return system_error("cannot set the mode", path);
+  return {};
 }
 
 Status PosixFileSystem::make_directory(const std::string& path) {
@@ -292,7 +352,11 @@ Result<FileInfo> PosixFileSystem::info(const std::string& path) {
   out.writable_by_others = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   out.readable_by_others = (found.st_mode & (S_IRGRP | S_IROTH)) != 0;
   out.owned_by_us = found.st_uid == ::geteuid() || found.st_uid == 0;
-  if (::stat(path.c_str(), &found) == 0) out.identity = std::pair{found.st_dev, found.st_ino};
+  if (::stat(path.c_str(), &found) != 0) return out;
+  out.identity = std::pair{found.st_dev, found.st_ino};
+  out.target_kind = kind_of(found.st_mode);
+  out.target_size = static_cast<std::uint64_t>(found.st_size);
+  out.target_modified = modified_at(found);
   return out;
 }
 

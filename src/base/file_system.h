@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -42,7 +43,8 @@ class ReadFile {
  public:
   virtual ~ReadFile() = default;
   /// Fills `out` with the bytes that follow, as far as there are any; the count, 0 at the end.
-  /// A file that grew since can be read on. Errors: `unavailable` (I/O).
+  /// A file that grew since can be read on. Errors: `unavailable` (I/O, and at the end a plain file
+  /// that was cut or written anew since it was opened, see `FileConstancy`).
   virtual Result<std::size_t> read(std::span<std::byte> out) = 0;
 };
 
@@ -69,7 +71,11 @@ struct FileInfo {
   bool owned_by_us = false;         ///< owner is the effective user, or root
   /// Device and number of what the path leads to, links followed: equal for all names of one file.
   /// Nothing for a link that leads nowhere.
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> identity;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> identity = {};
+  /// Of the same: `kLink` for a link that leads nowhere.
+  Kind target_kind = Kind::kLink;
+  std::uint64_t target_size = 0;
+  WallTime target_modified = {};
 };
 
 /// Whether `open_append` may make the file, must make it, or must find it.
@@ -83,7 +89,8 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   /// The whole file, at most `max_bytes`. A pipe is read to its end, as `<(command)` of a shell
-  /// needs, but not waited for without end: one that nobody writes is `deadline_exceeded`.
+  /// needs, but not waited for without end: one that nobody writes is `deadline_exceeded`. A plain
+  /// file that is cut or written anew meanwhile is `unavailable`.
   virtual Result<std::string> read(const std::string& path, std::uint64_t max_bytes) = 0;
   /// Opens for reading piece by piece, whatever the size. A pipe waits for its writer.
   virtual Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) = 0;
@@ -92,8 +99,18 @@ class FileSystem {
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path,
                                                           OpenMode mode) = 0;
   /// Writes `bytes` beside `path`, syncs, and renames over it: readers see the old or the new,
-  /// never half. `already_exists` where a link, a device or a directory is at `path`.
+  /// never half. A file that was there keeps its mode and, where that is allowed, its owner; a new
+  /// one has mode 0600. `already_exists` where a link, a device or a directory is at `path`.
   virtual Status replace(const std::string& path, std::string_view bytes) = 0;
+  /// Gives the file `path`, made by us with mode 0600, the access of the plain file `model`: its
+  /// owner and group where that is allowed, and its mode, of which a group that is another's gets
+  /// no more than everyone. Where nothing is at `model`, the mode that a new file has of which
+  /// nothing is secret: 0666 less the umask. What has no modes does nothing.
+  virtual Status adopt_access(const std::string& path, const std::string& model) {
+    static_cast<void>(path);
+    static_cast<void>(model);
+    return {};
+  }
   /// Makes one directory with mode 0700; success if it is there already.
   virtual Status make_directory(const std::string& path) = 0;
   /// Names in a directory, sorted by bytes, without `.` and `..`.
@@ -134,6 +151,7 @@ class PosixFileSystem final : public FileSystem {
   Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<AppendFile>> open_append(const std::string& path, OpenMode mode) override;
   Status replace(const std::string& path, std::string_view bytes) override;
+  Status adopt_access(const std::string& path, const std::string& model) override;
   Status make_directory(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& path) override;
   Status sync_directory(const std::string& path) override;

@@ -29,6 +29,9 @@ class FilesOver : public FileSystem {
   Status replace(const std::string& path, std::string_view bytes) override {
     return files_.replace(path, bytes);
   }
+  Status adopt_access(const std::string& path, const std::string& model) override {
+    return files_.adopt_access(path, model);
+  }
   Status make_directory(const std::string& path) override { return files_.make_directory(path); }
   Result<std::vector<std::string>> list(const std::string& path) override {
     return files_.list(path);

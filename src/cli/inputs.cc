@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "evidence/layout.h"
 #include "trace/run_sources.h"
 
 namespace remit::cli {
@@ -34,8 +35,14 @@ class InputOpener {
   Status refuse_segment(const std::string& path);
   Status refuse_strangers(const std::string& directory,
                           const std::vector<evidence::WriterSegments>& writers);
-  Status note(const std::string& path);
+  Status note(const std::string& path, const FileInfo& info);
   Status note(FileIdentity identity, const std::string& path);
+
+  /// What is known of a path; nothing of what cannot be looked at, which is told of when it is
+  /// opened.
+  [[nodiscard]] FileInfo look_at(const std::string& path) const {
+    return world_.files.info(path).value_or(FileInfo{});
+  }
 
   World& world_;
   trace::Form form_;
@@ -115,19 +122,18 @@ Status InputOpener::refuse_segment(const std::string& path) {
 
 Status InputOpener::open_file(const std::string& path) {
   REMIT_TRY(refuse_segment(path));
-  REMIT_TRY(note(path));
+  const FileInfo info = look_at(path);
+  REMIT_TRY(note(path, info));
   trace::Input input = trace::Input::of_file(path);
   input.form = form_;
+  input.named = {info};
   out_.inputs.push_back(std::move(input));
   return {};
 }
 
-// Refuses what was named before, by whatever path (REQ-IN-004). What cannot be looked at is told of
-// when it is opened.
-Status InputOpener::note(const std::string& path) {
-  const Result<FileInfo> info = world_.files.info(path);
-  if (!info || !info->identity) return {};
-  return note(*info->identity, path);
+// Refuses what was named before, by whatever path (REQ-IN-004).
+Status InputOpener::note(const std::string& path, const FileInfo& info) {
+  return info.identity ? note(*info.identity, path) : Status{};
 }
 
 Status InputOpener::note(FileIdentity identity, const std::string& path) {
@@ -142,9 +148,15 @@ Status InputOpener::note(FileIdentity identity, const std::string& path) {
 }
 
 Status InputOpener::open_directory(const std::string& directory) {
-  REMIT_TRY(note(directory));
+  REMIT_TRY(note(directory, look_at(directory)));
   REMIT_TRY_ASSIGN(const std::vector<evidence::WriterSegments> writers,
                    evidence::list_segments(world_.files, directory));
+  // Looked at before they are verified: what changes between that and the reading was not verified.
+  std::vector<trace::Input> logs;
+  for (const evidence::WriterSegments& writer : writers) {
+    logs.push_back(trace::Input::of_log(directory + "/" + writer.directory, writer.segments));
+    for (const std::string& path : writer.segments) logs.back().named.push_back(look_at(path));
+  }
   REMIT_TRY_ASSIGN(const evidence::VerifyReport report,
                    evidence::verify(world_.files, directory, head_));
   if (writers.empty() && report.writers.empty() && !report.damage) return open_files(directory);
@@ -154,10 +166,9 @@ Status InputOpener::open_directory(const std::string& directory) {
     out_.alterations.push_back(
         {directory, Error{ErrorCode::kDataLoss, report.damage->to_string()}});
   }
-  for (const evidence::WriterSegments& writer : writers) {
-    for (const std::string& segment : writer.segments) REMIT_TRY(note(segment));
-    out_.inputs.push_back(
-        trace::Input::of_log(directory + "/" + writer.directory, writer.segments));
+  for (trace::Input& log : logs) {
+    for (std::size_t i = 0; i < log.paths.size(); ++i) REMIT_TRY(note(log.paths[i], log.named[i]));
+    out_.inputs.push_back(std::move(log));
   }
   return {};
 }
@@ -181,7 +192,12 @@ Status InputOpener::refuse_strangers(const std::string& directory,
         writers, [&](const evidence::WriterSegments& one) { return one.directory == name; });
     if (!is_folder || is_writer || name.starts_with('.')) continue;
     REMIT_TRY_ASSIGN(const std::vector<std::string> inside, world_.files.list(path));
+    // A writer that died before it had a name has written nothing yet.
+    const bool is_unborn = name.starts_with(evidence::kUnbornPrefix);
     for (const std::string& file : inside) {
+      const Result<FileInfo> info = world_.files.info(path + "/" + file);
+      const bool is_empty = info && info->kind == FileInfo::Kind::kFile && info->size == 0;
+      if (is_unborn && is_empty) continue;
       if (told_by_name(file) != NamedFile::kOther) return refuse(path + "/" + file);
     }
   }
@@ -203,6 +219,13 @@ Status InputOpener::open_files(const std::string& directory) {
     if (kind == NamedFile::kPackedOtherwise) {
       return Error{ErrorCode::kInvalidInput,
                    "is packed in a way that is not read: unpack it, or pack it by gzip or zstd",
+                   path};
+    }
+    // REQ-IN-012: nobody named it, so that nobody knows that it is waited for.
+    if (look_at(path).target_kind == FileInfo::Kind::kOther) {
+      return Error{ErrorCode::kInvalidInput,
+                   "is a pipe, a socket or a device, or leads to one: give it by its own name if "
+                   "it is to be read",
                    path};
     }
     REMIT_TRY(open_file(path));

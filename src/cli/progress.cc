@@ -78,8 +78,8 @@ class Sizes {
 
   void add(const std::string& path) {
     const Result<FileInfo> info = looked_at_.info(path);
-    const bool is_known = info && info->kind == FileInfo::Kind::kFile;
-    add(is_known ? std::optional(info->size) : std::nullopt);
+    const bool is_known = info && info->target_kind == FileInfo::Kind::kFile;
+    add(is_known ? std::optional(info->target_size) : std::nullopt);
   }
   void add(std::optional<std::uint64_t> bytes) {
     ++files;

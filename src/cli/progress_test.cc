@@ -127,7 +127,8 @@ class SlowFiles final : public testing::RefusingFileSystem {
   Result<FileInfo> info(const std::string& path) override {
     FileInfo out;
     out.kind = path == "pipe" ? FileInfo::Kind::kOther : FileInfo::Kind::kFile;
-    out.size = 300;
+    out.target_kind = out.kind;
+    out.target_size = 300;
     return out;
   }
   Result<std::unique_ptr<ReadFile>> open_read(const std::string&) override {

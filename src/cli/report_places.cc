@@ -35,6 +35,19 @@ std::optional<Identity> identity_of(FileSystem& files, const std::string& path) 
   return info ? info->identity : std::nullopt;
 }
 
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+/// The last name of `place` in the directory that it stands in; nothing where that is not there.
+std::optional<std::pair<Identity, std::string>> name_of(FileSystem& files,
+                                                        const std::string& place) {
+  const std::optional<Identity> directory = identity_of(files, directory_of(place));
+  if (!directory) return std::nullopt;
+  return std::pair{*directory, place.substr(place.rfind('/') + 1)};
+}
+
 /// What a run is graded by, and the places that are taken.
 class ReportPlaces {
  public:
@@ -93,8 +106,7 @@ std::optional<Error> ReportPlaces::in_evidence(const std::string& path) const {
 }
 
 std::optional<Error> ReportPlaces::take(const std::string& path) {
-  std::string place = path;
-  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  const std::string place = without_slashes(path);
   if (const auto identity = identity_of(files_, place)) {
     const auto found = read_.find(*identity);
     if (found != read_.end()) {
@@ -103,12 +115,19 @@ std::optional<Error> ReportPlaces::take(const std::string& path) {
     }
   }
   if (std::optional<Error> error = in_evidence(place)) return error;
-  const std::optional<Identity> directory = identity_of(files_, directory_of(place));
-  if (!directory) return std::nullopt;  // is told when the report is written
-  const std::size_t slash = place.rfind('/');
-  std::string name = slash == std::string::npos ? place : place.substr(slash + 1);
-  if (taken_.emplace(std::pair{*directory, std::move(name)}, path).second) return std::nullopt;
+  const auto name = name_of(files_, place);
+  if (!name) return std::nullopt;  // is told when the report is written
+  if (taken_.emplace(*name, path).second) return std::nullopt;
   return Error{ErrorCode::kInvalidInput, "is given twice as the place of a report", path};
+}
+
+/// Whether `path` would stand in the directory `handoff`, which may not be there yet.
+bool stands_in(FileSystem& files, const std::string& path, const std::string& handoff) {
+  const std::string directory = without_slashes(directory_of(path));
+  const std::optional<Identity> identity = identity_of(files, handoff);
+  if (identity) return identity == identity_of(files, directory);
+  const auto name = name_of(files, directory);
+  return name && name == name_of(files, handoff);
 }
 
 }  // namespace
@@ -146,7 +165,16 @@ std::optional<Error> misplaced_report(const Arguments& arguments, World& world,
   for (const ReportFile& file : reports) {
     if (std::optional<Error> error = places.take(file.path)) return error;
   }
-  return arguments.has("--handoff") ? places.take(arguments.value("--handoff")) : std::nullopt;
+  if (!arguments.has("--handoff")) return std::nullopt;
+  const std::string handoff = arguments.value("--handoff");
+  for (const ReportFile& file : reports) {
+    if (!stands_in(world.files, file.path, without_slashes(handoff))) continue;
+    return Error{
+        ErrorCode::kInvalidInput,
+        fmt::format("stands in {}, which --handoff makes and nothing else fills", quoted(handoff)),
+        file.path};
+  }
+  return places.take(handoff);
 }
 
 Status can_write(const Arguments& arguments, World& world, const std::vector<ReportFile>& reports) {
@@ -154,16 +182,18 @@ Status can_write(const Arguments& arguments, World& world, const std::vector<Rep
     REMIT_TRY(FileReplacement::open(world.files, world.random, file.path));
   }
   if (!arguments.has("--handoff")) return {};
-  std::string place = arguments.value("--handoff");
-  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  const std::string place = without_slashes(arguments.value("--handoff"));
   const Result<FileInfo> info = world.files.info(place);
   if (info) {
     const Result<std::vector<std::string>> names = world.files.list(place);
     const bool is_free = info->kind == FileInfo::Kind::kDirectory && names && names->empty();
     if (!is_free) return Error{ErrorCode::kAlreadyExists, "is not a new or empty directory", place};
   }
-  REMIT_TRY(FileReplacement::open(world.files, world.random, name_beside(place, world.random)));
-  return {};
+  const auto begun =
+      FileReplacement::open(world.files, world.random, name_beside(place, world.random));
+  if (begun) return {};
+  // The name beside tells people nothing.
+  return Error{begun.error().code, begun.error().message, place};
 }
 
 }  // namespace remit::cli

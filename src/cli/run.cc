@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -39,7 +42,9 @@ int print(World& world, std::string_view text, int exit_code) {
   return kExitCannotWrite;
 }
 
-int run_command_line(const std::vector<std::string>& words, World& world) {
+namespace {
+
+int run_line(const std::vector<std::string>& words, World& world) {
   const Result<ParsedLine> line = parse_command_line(words);
   if (!line) {
     complain(world, line.error());
@@ -59,6 +64,37 @@ int run_command_line(const std::vector<std::string>& words, World& world) {
       return line->command->run(line->arguments, world);
   }
   return kExitInternal;
+}
+
+constexpr std::string_view kOutOfMemory = "remit: not enough memory to finish\n";
+
+/// Ends the process where an exception found nobody. Nothing is allocated.
+[[noreturn]] void end_by_exception() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    FdOutput err(2);
+    (void)err.write(kOutOfMemory);
+    ::_exit(kExitBadInput);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a defect, whose place the core shows
+  }
+  std::abort();
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& words, World& world) {
+  // What was made and is not whole yet is removed on the way to here.
+  try {
+    return run_line(words, world);
+  } catch (const std::bad_alloc&) {
+    (void)world.err.write(kOutOfMemory);
+    return kExitBadInput;
+  }
+}
+
+void end_clearly_without_memory() {
+  std::set_terminate(end_by_exception);
 }
 
 }  // namespace remit::cli

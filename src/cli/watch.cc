@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "cli/settled_files.h"
 #include "grading/counted.h"
+#include "grading/sightings.h"
 #include "json/value.h"
 
 namespace remit::cli {
@@ -45,19 +46,6 @@ std::string identity(const Finding& finding) {
   return out;
 }
 
-void add_sizes(FileSystem& files, const std::string& path, std::size_t depth, std::string& out) {
-  const Result<FileInfo> info = files.info(path);
-  if (!info) {
-    out += path + "\n";
-    return;
-  }
-  out += fmt::format("{} {}\n", path, info->size);
-  if (info->kind == FileInfo::Kind::kFile || depth == 0) return;
-  const Result<std::vector<std::string>> names = files.list(path);
-  if (!names) return;
-  for (const std::string& name : *names) add_sizes(files, path + "/" + name, depth - 1, out);
-}
-
 std::string counts(const grading::Population& population) {
   return fmt::format("{}, {}", grading::counted(population.events, "event", "events"),
                      grading::counted(population.invocations, "invocation", "invocations"));
@@ -68,13 +56,6 @@ std::string_view so_far(Value value) {
 }
 
 }  // namespace
-
-std::string Watch::sizes() const {
-  constexpr std::size_t kDepth = 2;  // an evidence directory, and its writers' folders
-  std::string out;
-  for (const std::string& input : inputs_) add_sizes(world_.files, input, kDepth, out);
-  return out;
-}
 
 Result<bool> Watch::look(const Tell& tell) {
   SettledFiles settled(world_.files);
@@ -123,12 +104,17 @@ Result<bool> Watch::look(const Tell& tell) {
   return grade->has_ended;
 }
 
+// A name may hold a canary.
+Error Watch::openly(Error error) const {
+  return grading::without_canaries(std::move(error), request_.criteria.redaction.get());
+}
+
 Result<grading::Grade> Watch::run(const Wait& wait, const Tell& tell) {
   while (true) {
-    std::string now = sizes();
+    const bool has_changed = followed_.look();
+    for (const Error& loss : followed_.losses()) complain(world_, openly(loss));
     Duration rest = kRest;
-    if (now != seen_sizes_ || !altered_.empty()) {
-      seen_sizes_ = std::move(now);
+    if (has_changed || !altered_.empty()) {
       const MonotonicTime begun = world_.clock.monotonic_now();
       REMIT_TRY_ASSIGN(const bool has_ended, look(tell));
       if (has_ended) break;
@@ -136,7 +122,12 @@ Result<grading::Grade> Watch::run(const Wait& wait, const Tell& tell) {
     }
     if (wait(rest)) break;
   }
-  return grade_inputs(world_, inputs_, request_);
+  followed_.look();
+  if (const std::optional<Error> error = followed_.incomplete()) return openly(*error);
+  Result<grading::Grade> grade = grade_inputs(world_, inputs_, request_);
+  followed_.look();
+  const std::optional<Error> error = followed_.incomplete();
+  return grade && error ? openly(*error) : std::move(grade);
 }
 
 std::string watch_text(const WatchNews& news) {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "cli/followed_files.h"
 #include "cli/grade_request.h"
 #include "cli/world.h"
 
@@ -28,7 +29,7 @@ struct WatchNews {
 ///
 /// What may still come is no news: findings of absence are told by the last grade only. A last line
 /// without its end is left for the next look, and a file that is not there yet, or no longer, is
-/// waited for.
+/// waited for. After one was cut the next look starts over, and there is no last grade.
 class Watch {
  public:
   /// Waits, and says whether to stop at once.
@@ -37,10 +38,11 @@ class Watch {
 
   /// All outlive the watch.
   Watch(World& world, const std::vector<std::string>& inputs, const GradeRequest& request)
-      : world_(world), inputs_(inputs), request_(request) {}
+      : world_(world), inputs_(inputs), request_(request), followed_(world.files, inputs) {}
 
   /// Looks and tells until every run has finished or `wait` says to stop, and returns the grade of
-  /// everything that is there then. Errors: those of reading the inputs, at the end; and of `tell`.
+  /// everything that is there then. Errors: those of reading the inputs, at the end, a loss that
+  /// was seen meanwhile among them; and those of `tell`.
   Result<grading::Grade> run(const Wait& wait, const Tell& tell);
 
   static constexpr Duration kRest = std::chrono::milliseconds{200};
@@ -49,12 +51,12 @@ class Watch {
   /// Grades what is there; true once all that was started has finished. What cannot be read yet is
   /// said once, on the error output.
   Result<bool> look(const Tell& tell);
-  [[nodiscard]] std::string sizes() const;
+  [[nodiscard]] Error openly(Error error) const;
 
   World& world_;
   const std::vector<std::string>& inputs_;
   const GradeRequest& request_;
-  std::string seen_sizes_;
+  FollowedFiles followed_;
   std::string last_complaint_;
   std::set<std::string> told_;
   std::set<std::string> altered_;  ///< alterations of the last look, not told until seen again

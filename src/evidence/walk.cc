@@ -405,7 +405,7 @@ std::string_view damage_kind_name(DamageKind kind) {
 
 std::string Damage::to_string() const {
   const std::string place = line == 0 ? file : fmt::format("{}:{} (byte {})", file, line, offset);
-  return place.empty() ? what : place + ": " + what;
+  return Error{ErrorCode::kDataLoss, what, place}.to_string();
 }
 
 Result<Walked> walk_writer(FileSystem& files, const std::string& root, const std::string& directory,

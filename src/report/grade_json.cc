@@ -14,7 +14,16 @@ using grading::Grade;
 using grading::Verdict;
 using grading::VerdictResult;
 
-using Writer = JsonWriter;
+/// Hands on what it wrote between any two items, however deep they stand: one finding may have as
+/// many events as there are.
+class Writer : public JsonWriter {
+ public:
+  explicit Writer(Outlet& outlet) : JsonWriter(outlet.text()), outlet_(outlet) {}
+  void drain() { outlet_.drain(); }
+
+ private:
+  Outlet& outlet_;
+};
 
 void write_position(const grading::Position& position, Writer& out) {
   out.item();
@@ -50,7 +59,10 @@ void write_finding(const Finding& finding, Writer& out) {
   out.text_or_null(finding.recorded);
   out.key("events");
   out.open('[');
-  for (const grading::Position& position : finding.events) write_position(position, out);
+  for (const grading::Position& position : finding.events) {
+    write_position(position, out);
+    out.drain();
+  }
   out.close(']');
   out.member("message", finding.message);
   out.close('}');
@@ -63,6 +75,7 @@ void write_findings(const Grade& grade, const std::vector<std::size_t>& indices,
   for (const std::size_t index : indices) {
     out.item_on_line(indent);
     write_finding(grade.findings[index], out);
+    out.drain();
   }
   out.close(']');
 }
@@ -107,6 +120,7 @@ void write_case(const Grade& grade, const grading::CaseGrade& one, Writer& out) 
   for (const std::string& id : one.invocation_ids) {
     out.item();
     out.text(id);
+    out.drain();
   }
   out.close(']');
   write_findings(grade, one.findings, "   ", out);
@@ -183,7 +197,7 @@ void write_baseline(const grading::BaselineUse& use, Writer& out) {
 }  // namespace
 
 void write_grade_json(const Grade& grade, Outlet& outlet) {
-  Writer out(outlet.text());
+  Writer out(outlet);
   out.open('{');
   out.member("schema", "remit.grade/1");
   out.member("gate", grading::gate_name(grade.gate));
@@ -195,7 +209,7 @@ void write_grade_json(const Grade& grade, Outlet& outlet) {
   for (const grading::InvocationGrade& one : grade.invocations) {
     out.item_on_line("  ");
     write_invocation(grade, one, out);
-    outlet.drain();
+    out.drain();
   }
   out.close(']');
   out.break_line();
@@ -203,7 +217,7 @@ void write_grade_json(const Grade& grade, Outlet& outlet) {
   for (const grading::CaseGrade& one : grade.cases) {
     out.item_on_line("  ");
     write_case(grade, one, out);
-    outlet.drain();
+    out.drain();
   }
   out.close(']');
   out.break_line();
@@ -211,7 +225,7 @@ void write_grade_json(const Grade& grade, Outlet& outlet) {
   for (const Finding& finding : grade.findings) {
     out.item_on_line("  ");
     write_finding(finding, out);
-    outlet.drain();
+    out.drain();
   }
   out.close(']');
   out.break_line();

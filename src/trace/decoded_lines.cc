@@ -269,8 +269,7 @@ DecodedLines::Block* DecodedLines::take_waiting() {
 }
 
 void DecodedLines::work() {
-  event::Decoder decoder;
-  decoder.max_line_bytes = max_line_bytes_;
+  std::optional<event::Decoder> decoder;
   Block* done = nullptr;
   for (;;) {
     Block* block = nullptr;
@@ -282,7 +281,8 @@ void DecodedLines::work() {
       if (is_over_) return;
     }
     try {
-      decode(*block, decoder);
+      if (!decoder) decoder.emplace().max_line_bytes = max_line_bytes_;
+      decode(*block, *decoder);
     } catch (const std::bad_alloc&) {
       block->is_beyond_memory = true;
     }

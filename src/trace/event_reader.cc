@@ -65,7 +65,11 @@ Input Input::of_stream(std::string name, std::unique_ptr<ReadFile> stream) {
 Result<std::size_t> DescriptorFile::read(std::span<std::byte> out) {
   for (;;) {
     const ssize_t count = ::read(descriptor_, out.data(), out.size());
-    if (count >= 0) return static_cast<std::size_t>(count);
+    if (count >= 0) {
+      constancy_.note(out.first(static_cast<std::size_t>(count)));
+      if (count == 0 && !out.empty()) REMIT_TRY(constancy_.at_end({}));
+      return static_cast<std::size_t>(count);
+    }
     if (errno == EINTR) continue;
     return Error{ErrorCode::kUnavailable, "cannot read: " + std::generic_category().message(errno)};
   }
@@ -93,8 +97,7 @@ Result<Item> EventReader::open_next() {
   if (opened_ < streams) {
     source_ = input_.name;
   } else {
-    source_ = input_.paths[opened_ - streams];
-    REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
+    REMIT_TRY(open_path(opened_ - streams));
   }
   Status begun = begin_file(opened_ < streams ? *input_.stream : *file_);
   if (!begun) return named(source_, std::move(begun).error());
@@ -132,6 +135,18 @@ Status EventReader::begin_file(ReadFile& file) {
 }
 
 Result<Item> EventReader::read_item() {
+Status EventReader::open_path(std::size_t index) {
+  source_ = input_.paths[index];
+  const bool is_known =
+      index < input_.named.size() && input_.named[index].target_kind == FileInfo::Kind::kFile;
+  if (is_known) {
+    REMIT_TRY_ASSIGN(const FileInfo now, files_.info(source_));
+    REMIT_TRY(only_grown(input_.named[index], now, source_));
+  }
+  REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
+  return {};
+}
+
   return lines_ ? read_line() : read_translated();
 }
 

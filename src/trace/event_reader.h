@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_constancy.h"
 #include "base/file_system.h"
 #include "base/limits.h"
 #include "base/line_splitter.h"
@@ -47,7 +48,10 @@ struct Input {
   std::unique_ptr<ReadFile> stream;         ///< read before `paths`; null for files
   TornTail torn_tail = TornTail::kMistake;  ///< of the last path
   Form form = Form::kAuto;                  ///< of each file
-  std::string run_source;                   ///< in ids of recorded runs; empty for the file's name
+  /// What was known of each path when the input was named; missing at the end, it is not compared.
+  /// A file that does anything but grow before it is read is refused (REQ-IN-009).
+  std::vector<FileInfo> named;
+  std::string run_source;  ///< in ids of recorded runs; empty for the file's name
 
   static Input of_file(std::string path);
   static Input of_files(std::string name, std::vector<std::string> paths);
@@ -59,11 +63,13 @@ struct Input {
 /// Reads from an open descriptor, such as standard input, without owning it.
 class DescriptorFile final : public ReadFile {
  public:
-  explicit DescriptorFile(int descriptor) : descriptor_(descriptor) {}
+  explicit DescriptorFile(int descriptor) : descriptor_(descriptor), constancy_(descriptor) {}
+  /// Errors: as those of a file that is opened by its name.
   Result<std::size_t> read(std::span<std::byte> out) override;
 
  private:
   int descriptor_;
+  FileConstancy constancy_;
 };
 
 /// What `EventReader::next` found.
@@ -135,6 +141,7 @@ class EventReader {
   const Input& input_;
   event::Decoder& decoder_;
   OnDocument on_document_;
+  Status open_path(std::size_t index);
   unsigned threads_;
   std::uint64_t hash_seed_;
   std::size_t opened_ = 0;  ///< of the stream and the paths

@@ -3,14 +3,15 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 
 #include <fmt/format.h>
 
-#include "base/check.h"
 #include "base/limits.h"
 
 namespace remit::trace {
@@ -39,7 +40,9 @@ constexpr std::size_t kMagicBytes = 4;
 
 class Gzip final : public Unpacker::Format {
  public:
-  Gzip() { REMIT_CHECK(inflateInit2(&stream_, kGzipOnly) == Z_OK); }
+  Gzip() {
+    if (inflateInit2(&stream_, kGzipOnly) != Z_OK) throw std::bad_alloc{};
+  }
   ~Gzip() override { inflateEnd(&stream_); }
   Gzip(const Gzip&) = delete;
   Gzip& operator=(const Gzip&) = delete;
@@ -60,6 +63,7 @@ class Gzip final : public Unpacker::Format {
     const uInt had_out = stream_.avail_out;
     const int code = inflate(&stream_, Z_NO_FLUSH);
     Step out{had_in - stream_.avail_in, had_out - stream_.avail_out, nullptr};
+    if (code == Z_MEM_ERROR) throw std::bad_alloc{};
     is_whole_ = code == Z_STREAM_END;
     if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) return out;
     const bool is_start = stream_.total_out == 0 && !is_first_;
@@ -81,7 +85,7 @@ class Gzip final : public Unpacker::Format {
 class Zstd final : public Unpacker::Format {
  public:
   Zstd() : stream_(ZSTD_createDStream()) {
-    REMIT_CHECK(stream_ != nullptr);
+    if (stream_ == nullptr) throw std::bad_alloc{};
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kMaxZstdWindowLog);
   }
   ~Zstd() override { ZSTD_freeDStream(stream_); }
@@ -93,6 +97,7 @@ class Zstd final : public Unpacker::Format {
     ZSTD_outBuffer out{room.data(), room.size(), 0};
     const std::size_t code = ZSTD_decompressStream(stream_, &out, &in);
     Step step{in.pos, out.pos, nullptr};
+    if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc{};
     if (ZSTD_isError(code) != 0) {
       step.fault = is_whole_ ? "something that is no zstd stands behind the zstd data"
                              : "the zstd data or its checksum is wrong, or its window too large";

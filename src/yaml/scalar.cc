@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
+#include "base/misleading.h"
 #include "base/utf8.h"
 
 namespace remit::yaml {
@@ -30,25 +32,9 @@ bool is_plain(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) == kWords.end();
 }
 
-bool needs_escape(std::string_view sequence) {
-  if (sequence.size() == 1) {
-    return static_cast<unsigned char>(sequence[0]) < 0x20 || sequence[0] == 0x7f;
-  }
-  // C1 controls, line and paragraph separators, directions, byte order mark, non-characters.
-  if (sequence.size() == 2) return sequence < "\xc2\xa0";
-  if (sequence.size() == 3) {
-    return (sequence >= "\xe2\x80\x8b" && sequence <= "\xe2\x80\xaf") ||
-           (sequence >= "\xe2\x81\xa0" && sequence <= "\xe2\x81\xaf") ||
-           sequence == "\xef\xbb\xbf" || sequence >= "\xef\xbf\xb0";
-  }
-  return false;
-}
-
-std::uint32_t code_point(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 1) return byte(0);
-  if (sequence.size() == 2) return ((byte(0) & 0x1fU) << 6U) | (byte(1) & 0x3fU);
-  return ((byte(0) & 0x0fU) << 12U) | ((byte(1) & 0x3fU) << 6U) | (byte(2) & 0x3fU);
+void append_escaped(char32_t point, std::string& out) {
+  const auto number = static_cast<std::uint32_t>(point);
+  out += number <= 0xffff ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
 }
 
 }  // namespace
@@ -64,8 +50,8 @@ std::string scalar(std::string_view text) {
       out += "\xef\xbf\xbd";
     } else if (sequence == "\"" || sequence == "\\") {
       out.append("\\").append(sequence);
-    } else if (needs_escape(sequence)) {
-      out += fmt::format("\\u{:04x}", code_point(sequence));
+    } else if (const char32_t point = code_point(sequence); misleads(point)) {
+      append_escaped(point, out);
     } else {
       out += sequence;
     }

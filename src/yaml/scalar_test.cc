@@ -26,6 +26,9 @@ TEST(Scalar, IsPlainOnlyWhereThatIsText) {
       {"say \"hi\"\\", "\"say \\\"hi\\\"\\\\\""},
       {"a\nb", "\"a\\u000ab\""},
       {"\xe2\x80\xae", "\"\\u202e\""},
+      {"a\xc2\xad", "\"a\\u00ad\""},
+      {"\xef\xb8\x8f", "\"\\ufe0f\""},
+      {"\xf3\xa0\x81\x81", "\"\\U000e0041\""},
   };
   for (const auto& [text, written] : rows) EXPECT_EQ(scalar(text), written) << text;
 }
@@ -35,8 +38,9 @@ TEST(Scalar, ReadsAsItsText) {
   for (int byte = 1; byte < 0x80; ++byte) every += static_cast<char>(byte);
   for (const std::string& text :
        {every, std::string("\xc2\x85\xc2\xa0 \xe2\x80\xa8\xef\xbb\xbf"), std::string("r\xc3\xa9"),
-        std::string("\xf0\x9f\x98\x80"), std::string("???"), std::string("~"), std::string("a "),
-        std::string("{x}"), std::string("[1]"), std::string("*a"), std::string("\xef\xbf\xbe")}) {
+        std::string("\xf0\x9f\x98\x80"), std::string("\xc2\xad\xf3\xa0\x81\x81\xef\xb8\x8f"),
+        std::string("???"), std::string("~"), std::string("a "), std::string("{x}"),
+        std::string("[1]"), std::string("*a"), std::string("\xef\xbf\xbe")}) {
     const Result<Node> node = parse("key: " + scalar(text) + "\nlist: [" + scalar(text) + "]\n");
     ASSERT_TRUE(node.has_value()) << scalar(text) << ": " << node.error().to_string();
     ASSERT_NE(node->find("key")->if_string(), nullptr) << scalar(text);
