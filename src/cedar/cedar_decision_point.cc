@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cedar/agreement.h"
+#include "cedar/doubts.h"
 
 namespace remit::cedar {
 
@@ -71,16 +72,33 @@ Decision CedarDecisionPoint::denied(const Target& target, const decision::Decisi
   return Decision::deny(reason, ids(answer.forbids));
 }
 
-decision::DecisionPointOutcome CedarDecisionPointFactory::create(
-    const policy::Bundle& bundle) const {
-  decision::DecisionPointOutcome out;
-  EngineOutcome loaded = load_engine(bundle.policies, bundle.schema);
-  out.problems = std::move(loaded.problems);
-  out.warnings = std::move(loaded.warnings);
+namespace {
+
+decision::DecisionPointOutcome outcome_of(const policy::Bundle& bundle,
+                                          const EngineOutcome& loaded) {
+  decision::DecisionPointOutcome out{
+      .decision_point = nullptr, .problems = loaded.problems, .warnings = loaded.warnings};
   if (loaded.engine == nullptr) return out;
   out.problems = disagreements(bundle, loaded.engine->types());
   if (out.problems.empty()) {
-    out.decision_point = std::make_shared<const CedarDecisionPoint>(std::move(loaded.engine));
+    out.decision_point = std::make_shared<const CedarDecisionPoint>(loaded.engine);
+  }
+  return out;
+}
+
+}  // namespace
+
+decision::DecisionPointOutcome CedarDecisionPointFactory::create(
+    const policy::Bundle& bundle) const {
+  return outcome_of(bundle, load_engine(bundle.policies, bundle.schema));
+}
+
+decision::DecisionPointOutcome CedarDecisionPointFactory::check(const policy::Bundle& bundle) {
+  const EngineOutcome loaded = load_engine(bundle.policies, bundle.schema);
+  decision::DecisionPointOutcome out = outcome_of(bundle, loaded);
+  if (out.decision_point == nullptr) return out;
+  for (Error& doubt : doubts(bundle, *loaded.engine, *out.decision_point)) {
+    out.warnings.push_back(std::move(doubt));
   }
   return out;
 }

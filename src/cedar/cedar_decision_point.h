@@ -49,6 +49,8 @@ class CedarDecisionPoint final : public decision::DecisionPoint {
 class CedarDecisionPointFactory final : public decision::DecisionPointFactory {
  public:
   [[nodiscard]] decision::DecisionPointOutcome create(const policy::Bundle& bundle) const override;
+  /// The same for people who write a bundle: its warnings are also those of `doubts`.
+  [[nodiscard]] static decision::DecisionPointOutcome check(const policy::Bundle& bundle);
 };
 
 }  // namespace remit::cedar

@@ -72,7 +72,7 @@ struct EngineLoader {
   }
 
   void read_policy(const remit_cedar_policy& policy, Engine& engine) {
-    PolicyFacts facts{std::string(view(policy.id))};
+    PolicyFacts facts{.id = std::string(view(policy.id)), .permits = !policy.forbids};
     const policy::PolicySource& from = source(policy.source);
     const auto refuse = [&](std::string message) {
       out.problems.push_back({ErrorCode::kInvalidInput, std::move(message),

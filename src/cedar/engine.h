@@ -22,6 +22,7 @@ namespace remit::cedar {
 struct PolicyFacts {
   std::string id;
   access::ReasonCode reason = access::ReasonCode::kForbidden;  ///< of a forbid
+  bool permits = false;
 };
 
 /// Policies with their schema, loaded. Immutable; thread-safe.

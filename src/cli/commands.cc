@@ -246,8 +246,9 @@ Command policy_check_command() {
               "schemas, "
               "Cedar schema and policies. Prints its version and digest, or everything that is "
               "wrong with "
-              "it, each with its file, line and column. Policies that can never apply are "
-              "warned of.",
+              "it, each with its file, line and column. Warned of are policies that can never "
+              "apply, a bundle that permits nothing, and tools whose effect, scopes and policies "
+              "do not go together.",
           .positionals = {{.name = "BUNDLE", .help = "the bundle's directory"}},
           .examples = {{"remit policy check ./bundle", "before a new version is published"}},
           .run = run_policy_check};
@@ -293,9 +294,10 @@ Command init_command() {
       .description =
           "Asks an MCP server for its tools, or reads a tool list, and writes a bundle (default "
           "deny, "
-          "tenant isolation, scopes by effect), a configuration and a digest key. What it writes "
-          "works "
-          "at once and is meant to be edited. It never overwrites a file.",
+          "tenant isolation, scopes by effect), a configuration and a digest key. The principal "
+          "that it writes may read: tools that read can be used at once, and it says of each "
+          "whether it is one. A tool of which the server says nothing counts as destructive, until "
+          "you say more. What it writes is meant to be edited. It never overwrites a file.",
       .flags = {{.name = "--directory",
                  .value_name = "DIR",
                  .help = "where to write; made if absent; the current directory by default"},
@@ -305,6 +307,11 @@ Command init_command() {
                 {.name = "--tools",
                  .value_name = "FILE",
                  .help = "a tools/list result as JSON, in place of asking the server"},
+                {.name = "--effect",
+                 .value_name = "TOOL=EFFECT",
+                 .help = "what a tool does, read, write or destructive, where the server does not "
+                         "say or is not believed",
+                 .repeatable = true},
                 {.name = "--tenant",
                  .value_name = "NAME",
                  .help = "the tenant of the pinned principal; `local` by default"}},
@@ -313,6 +320,8 @@ Command init_command() {
       .examples = {{"remit init --server files -- npx -y "
                     "@modelcontextprotocol/server-filesystem /srv/data",
                     "a bundle for a live server"},
+                   {"remit init --effect read_file=read -- ./my-server",
+                    "a server that says nothing of its tools"},
                    {"remit init --tools tools.json -- ./my-server",
                     "a bundle from a list, without starting anything"}},
       .run = run_init};

@@ -1,6 +1,8 @@
 // remit init: a working configuration and bundle for a server that has none.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <span>
 
@@ -17,6 +19,7 @@ namespace remit::cli {
 namespace {
 
 constexpr std::chrono::seconds kServerPatience{30};
+constexpr std::size_t kMaxToolsTold = 50;
 
 // A word as a double-quoted YAML scalar, which JSON's string form is.
 std::string yaml_text(std::string_view text) {
@@ -40,9 +43,9 @@ std::string config_text(const std::string& server, const std::string& tenant,
       "config: remit.config/1\n"
       "bundle: ./bundle\n"
       "identity:\n"
-      "  # Over stdio the caller is whoever started the process. The starter may only read: add "
-      "the\n"
-      "  # scopes {0}:write and {0}:destructive when you mean it.\n"
+      "  # Over stdio the caller is whoever started the process. The starter may only read: "
+      "who is to\n"
+      "  # use tools that write or destroy is given the scopes {0}:write and {0}:destructive.\n"
       "  pinned:\n"
       "    principal: {{subject: me, tenant: {1}, class: developer, scopes: {2}}}\n"
       "upstreams:\n"
@@ -113,7 +116,76 @@ Status write_starter(World& world, const std::string& directory, const std::stri
 }
 
 int exit_code_for(const Error& error) {
-  return error.code == ErrorCode::kInternal ? kExitInternal : kExitBadInput;
+  if (error.code == ErrorCode::kInternal) return kExitInternal;
+  return error.code == ErrorCode::kAlreadyExists ? kExitCannotWrite : kExitBadInput;
+}
+
+// `--effect TOOL=KIND`, each.
+Result<policy::SaidEffects> said_effects(const Arguments& arguments) {
+  policy::SaidEffects out;
+  for (const std::string& word : arguments.values("--effect")) {
+    const std::size_t equals = word.rfind('=');
+    const std::string kind = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto* const known = std::find(std::begin(policy::kStarterKinds),
+                                        std::end(policy::kStarterKinds), std::string_view(kind));
+    if (known == std::end(policy::kStarterKinds)) {
+      return Error{ErrorCode::kInvalidInput,
+                   fmt::format("--effect takes TOOL=EFFECT, of which EFFECT is one of {}; not {}",
+                               fmt::join(policy::kStarterKinds, ", "), remit::quoted(word))};
+    }
+    if (!out.emplace(word.substr(0, equals), kind).second) {
+      return Error{ErrorCode::kInvalidInput, fmt::format("--effect is given twice for {}",
+                                                         remit::quoted(word.substr(0, equals)))};
+    }
+  }
+  return out;
+}
+
+std::string_view said_words(policy::EffectSource source) {
+  switch (source) {
+    case policy::EffectSource::kServer:
+      return "as the server says";
+    case policy::EffectSource::kPerson:
+      return "as you say";
+    case policy::EffectSource::kNobody:
+      break;
+  }
+  return "since the server says nothing of it";
+}
+
+bool is_usable(const policy::StarterEntry& tool) {
+  return tool.kind == "read";
+}
+
+// What the pinned principal can do with each tool today, and where a person says otherwise.
+std::string tools_text(const policy::StarterBundle& starter, const std::string& server,
+                       const std::string& directory) {
+  const auto usable = std::count_if(starter.tools.begin(), starter.tools.end(), is_usable);
+  std::string out = fmt::format("{} of {} can be used as it stands, for the principal may read:\n",
+                                usable, grading::counted(starter.tools.size(), "tool", "tools"));
+  std::size_t shown = 0;
+  for (const policy::StarterEntry& tool : starter.tools) {
+    if (shown++ == kMaxToolsTold) {
+      out += fmt::format("  and {} more, which {}/bundle/catalogue.yaml lists\n",
+                         starter.tools.size() - kMaxToolsTold, directory);
+      break;
+    }
+    out += fmt::format("  {}: {}, {}{}\n", tool.name, tool.kind, said_words(tool.said_by),
+                       is_usable(tool)
+                           ? std::string()
+                           : fmt::format(": hidden, for it needs {}:{}", server, tool.kind));
+  }
+  const bool is_open =
+      std::any_of(starter.tools.begin(), starter.tools.end(),
+                  [](const auto& tool) { return tool.said_by == policy::EffectSource::kNobody; });
+  if (is_open) {
+    out += fmt::format(
+        "of the tools that the server says nothing of, it is for you to say what they do: with\n"
+        "--effect TOOL=EFFECT in another directory, or by hand in {0}/bundle: `effect` and\n"
+        "`scopes` in catalogue.yaml and the tool's group in schema.cedarschema\n",
+        directory);
+  }
+  return out;
 }
 
 }  // namespace
@@ -127,12 +199,17 @@ int run_init(const Arguments& arguments, World& world) {
                    "remit init needs the server's command behind --; see remit init --help"});
     return kExitUsage;
   }
+  const Result<policy::SaidEffects> said = said_effects(arguments);
+  if (!said) {
+    complain(world, said.error());
+    return kExitUsage;
+  }
   const Result<json::Value> tools = find_tools(arguments, world);
   if (!tools) {
     complain(world, tools.error());
     return exit_code_for(tools.error());
   }
-  const Result<policy::StarterBundle> starter = policy::starter_bundle(*tools, server);
+  const Result<policy::StarterBundle> starter = policy::starter_bundle(*tools, server, *said);
   if (!starter) {
     complain(world, in_place(arguments.value("--tools"), starter.error()));
     return exit_code_for(starter.error());
@@ -151,11 +228,13 @@ int run_init(const Arguments& arguments, World& world) {
   return print(
       world,
       fmt::format("wrote {0}/remit.yaml and {0}/bundle for {1} of {2}\n"
-                  "the principal may read; what else it may do is for you to say in "
-                  "{0}/remit.yaml (scopes)\nand {0}/bundle (policies)\n"
+                  "{3}"
+                  "who may do more is for you to say: scopes in {0}/remit.yaml, policies in "
+                  "{0}/bundle\n"
                   "check it:  remit policy check {0}/bundle\n"
                   "run it:    remit stdio --config {0}/remit.yaml\n",
-                  directory, grading::counted(starter->tool_count, "tool", "tools"), server),
+                  directory, grading::counted(starter->tools.size(), "tool", "tools"), server,
+                  tools_text(*starter, server, directory)),
       kExitOk);
 }
 

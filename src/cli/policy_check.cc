@@ -75,7 +75,7 @@ int run_policy_check(const Arguments& arguments, World& world) {
     const int exit_code = report_problems(world, loaded.problems);
     return world.files.info(directory) ? exit_code : kExitBadInput;
   }
-  decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory().create(*loaded.bundle);
+  decision::DecisionPointOutcome made = cedar::CedarDecisionPointFactory::check(*loaded.bundle);
   if (made.decision_point == nullptr) {
     name_from_here(made.problems, directory);
     return report_problems(world, made.problems);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <set>
 
 #include "base/limits.h"
@@ -17,10 +18,7 @@ namespace {
 constexpr std::size_t kMaxServerNameBytes = 32;
 
 /// What the starter needs of one tool.
-struct StarterTool {
-  std::string name;
-  std::string effect;  // read, write, external or destructive
-  std::string group;   // the scope's second half: read, write or destructive
+struct StarterTool : StarterEntry {
   const json::Value* input_schema = nullptr;
 };
 
@@ -49,25 +47,27 @@ std::string unfit(const std::string& name, const json::Value& schema) {
   return "its argument schema cannot be used: " + compiled.error().to_string();
 }
 
-bool hint(const json::Value& tool, std::string_view name, bool otherwise) {
+std::optional<bool> hint(const json::Value& tool, std::string_view name) {
   const json::Value* annotations = tool.find("annotations");
   const json::Value* value = annotations == nullptr ? nullptr : annotations->find(name);
   const bool* said = value == nullptr ? nullptr : value->if_bool();
-  return said == nullptr ? otherwise : *said;
+  return said == nullptr ? std::nullopt : std::optional<bool>(*said);
 }
 
 // The defaults are the MCP specification's (ToolAnnotations): not read-only, destructive.
-void set_effect(const json::Value& tool, StarterTool& out) {
-  if (hint(tool, "readOnlyHint", false)) {
-    out.effect = out.group = "read";
-  } else if (hint(tool, "destructiveHint", true)) {
-    out.effect = out.group = "destructive";
-  } else {
-    out.effect = out.group = "write";
+void set_kind(const json::Value& tool, const SaidEffects& said, StarterTool& out) {
+  if (const auto own = said.find(out.name); own != said.end()) {
+    out.kind = own->second;
+    out.said_by = EffectSource::kPerson;
+    return;
   }
+  const std::optional<bool> is_destructive = hint(tool, "destructiveHint");
+  const bool reads = hint(tool, "readOnlyHint").value_or(false);
+  out.kind = reads ? "read" : is_destructive.value_or(true) ? "destructive" : "write";
+  out.said_by = reads || is_destructive ? EffectSource::kServer : EffectSource::kNobody;
 }
 
-Result<std::vector<StarterTool>> read_tools(const json::Value& tools,
+Result<std::vector<StarterTool>> read_tools(const json::Value& tools, const SaidEffects& said,
                                             std::vector<std::string>& warnings) {
   const json::Value* list = tools.if_object() != nullptr ? tools.find("tools") : &tools;
   const json::Array* array = list == nullptr ? nullptr : list->if_array();
@@ -101,7 +101,13 @@ Result<std::vector<StarterTool>> read_tools(const json::Value& tools,
     StarterTool& entry = out.emplace_back();
     entry.name = *text;
     entry.input_schema = schema;
-    set_effect(tool, entry);
+    set_kind(tool, said, entry);
+  }
+  for (const auto& [name, kind] : said) {
+    if (!seen.contains(name)) {
+      return Error{ErrorCode::kNotFound,
+                   fmt::format("the list has no tool {} that a bundle can hold", quoted(name))};
+    }
   }
   std::sort(out.begin(), out.end(), [](const StarterTool& left, const StarterTool& right) {
     return left.name < right.name;
@@ -170,21 +176,28 @@ std::string catalogue_file(const std::vector<StarterTool>& tools,
                            const std::vector<std::string>& schema_files,
                            const std::string& server) {
   std::string out =
-      "# The tools that exist: any other name is refused. `effect` is what the server says of "
-      "itself, and\n"
-      "# `destructive` where it says nothing: correct it, it is you who knows. A tool that names a "
-      "resource\n"
-      "# in its arguments should say so (`resources: [{argument: /path, type: File}]`), so that "
-      "its owner\n"
-      "# is looked up; until then it acts on the server as a whole.\n"
+      "# The tools that exist: any other name is refused. What a tool does is what the server says "
+      "of\n"
+      "# itself, and `destructive` where it says nothing: correct it, it is you who knows. To "
+      "correct it,\n"
+      "# change `effect` and `scopes` here, and the group behind `in` of its action in "
+      "schema.cedarschema;\n"
+      "# `remit policy check` warns where these disagree. A tool that names a resource in its "
+      "arguments\n"
+      "# should say so (`resources: [{argument: /path, type: File}]`), so that its owner is looked "
+      "up;\n"
+      "# until then it acts on the server as a whole.\n"
       "catalogue: remit.catalogue/1\n";
   out += tools.empty() ? "tools: []\n" : "tools:\n";
   for (std::size_t i = 0; i < tools.size(); ++i) {
     const StarterTool& tool = tools[i];
+    if (tool.said_by == EffectSource::kNobody) {
+      out += "  # The server says nothing of what this one does.\n";
+    }
     out += fmt::format(
         "  - {{name: \"{}\", upstream: {{server: \"{}\", tool: \"{}\"}}, effect: {},\n"
         "     scopes: [\"{}:{}\"], arguments: \"{}\"}}\n",
-        tool.name, server, tool.name, tool.effect, server, tool.group, schema_files[i]);
+        tool.name, server, tool.name, tool.kind, server, tool.kind, schema_files[i]);
   }
   return out;
 }
@@ -197,7 +210,10 @@ std::string cedar_schema_file(const std::vector<StarterTool>& tools) {
       "  \"tenant\": String,\n  \"class\": String,\n  \"scopes\": Set<String>,\n"
       "  \"on_behalf_of\"?: String,\n};\n"
       "entity Server = {\n  \"tenant\": String,\n};\n"
-      "// Kinds of tools. The blank keeps these names apart from those of tools, which have none.\n"
+      "// Kinds of tools, which policies/scopes.cedar speaks of; a tool's kind goes with its "
+      "`effect` and\n"
+      "// `scopes` in catalogue.yaml. The blank keeps these names apart from those of tools, which "
+      "have none.\n"
       "action \"read tools\", \"write tools\", \"destructive tools\";\n";
   for (const StarterTool& tool : tools) {
     out += fmt::format(
@@ -207,7 +223,7 @@ std::string cedar_schema_file(const std::vector<StarterTool>& tools) {
         "datetime,\n"
         "    \"approval\": {{\"state\": String, \"id\"?: String}},\n    \"arguments\": {},\n  "
         "}},\n}};\n",
-        tool.name, tool.group, arguments_record(*tool.input_schema));
+        tool.name, tool.kind, arguments_record(*tool.input_schema));
   }
   return out;
 }
@@ -218,36 +234,41 @@ constexpr std::string_view kTenantIsolation =
     "forbid (principal, action, resource)\n"
     "unless { resource has tenant && principal.tenant == resource.tenant };\n";
 
-std::string scope_policies(const std::set<std::string>& groups, const std::string& server) {
-  std::string out =
+// One policy for all kinds, whether or not a tool is of them today: tools are corrected later, and
+// the engine warns of a policy that fits no tool.
+std::string scope_policy(const std::string& server) {
+  std::vector<std::string> groups;
+  std::vector<std::string> conditions;
+  for (const std::string_view kind : kStarterKinds) {
+    groups.push_back(fmt::format("Action::\"{} tools\"", kind));
+    conditions.push_back(fmt::format("(action in {} && principal.scopes.contains(\"{}:{}\"))",
+                                     groups.back(), server, kind));
+  }
+  return fmt::format(
       "// What is permitted: each kind of tool to those who hold its scope. Everything else is "
       "refused,\n"
-      "// because nothing permits it.\n";
-  for (const std::string& group : groups) {
-    out += fmt::format(
-        "@id(\"{0}-with-scope\")\npermit (principal, action in Action::\"{0} tools\", resource)\n"
-        "when {{ principal.scopes.contains(\"{1}:{0}\") }};\n",
-        group, server);
-  }
-  return out;
+      "// because nothing permits it.\n"
+      "@id(\"tools-with-scope\")\n"
+      "permit (principal, action in [{}], resource)\n"
+      "when {{\n  {}\n}};\n",
+      fmt::join(groups, ", "), fmt::join(conditions, " ||\n  "));
 }
 
 }  // namespace
 
-Result<StarterBundle> starter_bundle(const json::Value& tools, const std::string& server) {
+Result<StarterBundle> starter_bundle(const json::Value& tools, const std::string& server,
+                                     const SaidEffects& said) {
   if (!consists_of(server, {kLowerCase, kDigits, "_-"}, kMaxServerNameBytes)) {
     return Error{ErrorCode::kInvalidInput,
                  fmt::format("a server's name is 1 to {} of a-z 0-9 _ -, not {}",
                              kMaxServerNameBytes, quoted(server))};
   }
   StarterBundle out;
-  REMIT_TRY_ASSIGN(const std::vector<StarterTool> list, read_tools(tools, out.warnings));
-  out.tool_count = list.size();
+  REMIT_TRY_ASSIGN(const std::vector<StarterTool> list, read_tools(tools, said, out.warnings));
   std::set<std::string> used;
-  std::set<std::string> groups;
   std::vector<std::string> schema_files;
   for (const StarterTool& tool : list) {
-    groups.insert(tool.group);
+    out.tools.push_back(tool);
     schema_files.push_back(schema_file(tool, used));
     out.files.push_back({schema_files.back(), json::canonical(*tool.input_schema) + "\n"});
   }
@@ -255,9 +276,7 @@ Result<StarterBundle> starter_bundle(const json::Value& tools, const std::string
   out.files.push_back({"catalogue.yaml", catalogue_file(list, schema_files, server)});
   out.files.push_back({"schema.cedarschema", cedar_schema_file(list)});
   out.files.push_back({"policies/tenant-isolation.cedar", std::string(kTenantIsolation)});
-  if (!groups.empty()) {
-    out.files.push_back({"policies/scopes.cedar", scope_policies(groups, server)});
-  }
+  if (!list.empty()) out.files.push_back({"policies/scopes.cedar", scope_policy(server)});
   out.scopes = {server + ":read"};
   return out;
 }

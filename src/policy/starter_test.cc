@@ -79,6 +79,57 @@ TEST(StarterBundle, LeavesOutWhatNoBundleCanHold) {
   }
 }
 
+std::string text_of(const StarterBundle& starter, const std::string& path) {
+  for (const StarterFile& file : starter.files) {
+    if (file.path == path) return file.text;
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// REQ-BN-028: most servers say nothing, and their tools are corrected one by one.
+TEST(StarterBundle, SaysOfEachToolWhatItDoesAndWhoSaysSo) {
+  json::Array tools = {tool_named("silent"), tool_named("told")};
+  tools.push_back(json::parse(R"({"name":"reads","inputSchema":{"type":"object"},
+                                  "annotations":{"readOnlyHint":true}})")
+                      .value());
+  const Result<StarterBundle> starter =
+      starter_bundle(json::Value(tools), "s", {{"told", "write"}});
+  ASSERT_TRUE(starter);
+  ASSERT_EQ(starter->tools.size(), 3U);
+  EXPECT_EQ(starter->tools[0].kind, "read");
+  EXPECT_EQ(starter->tools[0].said_by, EffectSource::kServer);
+  EXPECT_EQ(starter->tools[1].kind, "destructive");
+  EXPECT_EQ(starter->tools[1].said_by, EffectSource::kNobody);
+  EXPECT_EQ(starter->tools[2].kind, "write");
+  EXPECT_EQ(starter->tools[2].said_by, EffectSource::kPerson);
+  const std::shared_ptr<const Bundle> bundle = loaded(*starter);
+  ASSERT_NE(bundle, nullptr);
+  EXPECT_EQ(bundle->find_tool("told")->effect, Effect::kWrite);
+  EXPECT_EQ(bundle->find_tool("told")->scopes, std::vector<std::string>{"s:write"});
+  EXPECT_TRUE(has(text_of(*starter, "schema.cedarschema"), "\"told\" in [\"write tools\"]"));
+}
+
+TEST(StarterBundle, PermitsEachKindWhateverTheToolsAre) {
+  const Result<StarterBundle> starter = starter_bundle(json::Array{tool_named("silent")}, "s");
+  ASSERT_TRUE(starter);
+  for (const std::string kind : {"read", "write", "destructive"}) {
+    EXPECT_TRUE(has(text_of(*starter, "policies/scopes.cedar"),
+                    "(action in Action::\"" + kind +
+                        " tools\" && principal.scopes.contains(\"s:" + kind + "\"))"));
+  }
+}
+
+TEST(StarterBundle, TakesNoWordForAToolThatItDoesNotHold) {
+  const Result<StarterBundle> starter =
+      starter_bundle(json::Array{tool_named("look")}, "s", {{"lokk", "read"}});
+  ASSERT_FALSE(starter);
+  EXPECT_EQ(starter.error().code, ErrorCode::kNotFound);
+}
+
 TEST(StarterBundle, TakesOnlyServerNamesThatTheConfigurationTakes) {
   for (const std::string& server :
        {std::string(), std::string("Files"), std::string("a b"), std::string("a\"b"),
