@@ -68,7 +68,7 @@ inline constexpr std::size_t kMaxDatabaseConnections = 8;  ///< to one server
 inline constexpr std::chrono::milliseconds kLedgerDeadline{1000};  ///< one operation of a call
 /// How long a process that says nothing more is thought to be alive; renewed each third of it.
 inline constexpr std::chrono::milliseconds kLedgerLease{30'000};
-inline constexpr std::size_t kMaxUnwrittenEnds = 10'000;  ///< of calls, while the ledger is away
+inline constexpr std::size_t kMaxUnwrittenEnds = 10'000;  ///< of calls, those under way among them
 inline constexpr std::int64_t kMaxRequestsPerPrincipal = 64;  ///< for approval, not yet granted
 inline constexpr std::chrono::hours kRequestLifetime{24};     ///< likewise
 inline constexpr std::size_t kMaxRequestArgumentBytes = std::size_t{64} * 1024;  ///< shown whole

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "database/cell.h"
 #include "ledger/claiming.h"
 
@@ -17,6 +19,10 @@ using database::Parameter;
 using database::Transaction;
 
 constexpr std::chrono::milliseconds kTryAgain{500};
+
+// A commit that the client gave up may still be under way: for as long as one may take, and until
+// the server ends a transaction that stands still.
+constexpr std::chrono::seconds kCommitInDoubt{15};
 
 std::string outcome_state(Outcome outcome) {
   switch (outcome) {
@@ -119,7 +125,25 @@ Status DatabaseLedger::renew() {
     return Error{ErrorCode::kUnavailable, "another ledger has taken the place of the one in use"};
   }
   lease_until_ns_ = until;
-  return write_kept();
+  const Status kept = write_kept();
+  (void)forget_old_requests();  // the next renewal tries again
+  return kept;
+}
+
+// Of whatever principal, so in a transaction of its own that waits for nobody.
+Status DatabaseLedger::forget_old_requests() {
+  const std::int64_t old =
+      now_ns() - std::chrono::duration_cast<Duration>(kRequestLifetime).count();
+  const Parameter age[] = {{":old", old}};
+  const bool is_postgres = store_.database->dialect() == database::Dialect::kPostgres;
+  return store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
+    REMIT_TRY(transaction.run(
+        fmt::format("delete from ledger_requests where request in (select request from "
+                    "ledger_requests where last_ns < :old{})",
+                    is_postgres ? " for update skip locked" : ""),
+        age));
+    return {};
+  });
 }
 
 // Owned claims need an owner that is alive for everybody to see.
@@ -131,7 +155,12 @@ Status DatabaseLedger::hold_lease() {
 
 void DatabaseLedger::keep_lease() {
   // One that fails is tried again in a while; meanwhile claims say that the ledger is away.
-  while (wait_for_renewal()) (void)renew();
+  while (wait_for_renewal()) {
+    try {
+      (void)renew();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease runs out or not
+    }
+  }
 }
 
 bool DatabaseLedger::wait_for_renewal() {
@@ -144,7 +173,7 @@ bool DatabaseLedger::wait_for_renewal() {
 }
 
 Result<ApprovalFinding> DatabaseLedger::find_approval(const ApprovalQuery& query) {
-  constexpr std::size_t kLooked = 16;
+  constexpr int kLooked = 16;
   const std::int64_t now = now_ns();
   const Parameter parameters[] = {{":request", std::string(query.request)},
                                   {":scope", std::string(query.scope)},
@@ -153,12 +182,13 @@ Result<ApprovalFinding> DatabaseLedger::find_approval(const ApprovalQuery& query
   REMIT_TRY_ASSIGN(
       const Answer found,
       store_.database->run(
-          "select m.ledger, a.approval, a.request, a.state, a.expires_ns, a.claim_key "
-          "from ledger_meta m left join ledger_approvals a on a.request = :request "
-          "or (a.scope = :scope and a.state = 'active' and a.expires_ns > :now) "
-          "where m.ledger = :ledger "
-          "order by case when a.request = :request then 0 else 1 end, a.granted_ns desc "
-          "limit 16",
+          fmt::format("select m.ledger, a.approval, a.request, a.state, a.expires_ns, a.claim_key "
+                      "from ledger_meta m left join ledger_approvals a on a.request = :request "
+                      "or (a.scope = :scope and a.state = 'active' and a.expires_ns > :now) "
+                      "where m.ledger = :ledger "
+                      "order by case when a.request = :request then 0 else 1 end, "
+                      "a.granted_ns desc limit {}",
+                      kLooked),
           parameters, {.deadline = deadline(), .max_rows = kLooked}));
   if (found.rows.empty()) {
     return Error{ErrorCode::kUnavailable, "another ledger has taken the place of the one in use"};
@@ -185,11 +215,14 @@ Result<ApprovalFinding> DatabaseLedger::find_approval(const ApprovalQuery& query
 
 Status DatabaseLedger::note_request(const ApprovalRequest& request) {
   const std::int64_t now = now_ns();
-  const std::int64_t old = now - std::chrono::duration_cast<Duration>(kRequestLifetime).count();
   return store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
-    const Parameter age[] = {{":old", old}};
-    REMIT_TRY_ASSIGN(const Answer forgotten,
-                     transaction.run("delete from ledger_requests where last_ns < :old", age));
+    // One principal's requests are noted one after the other: each transaction changes several of
+    // them, and two could wait for one another.
+    if (store_.database->dialect() == database::Dialect::kPostgres) {
+      const Parameter turn[] = {{":principal", "remit.ledger.requests:" + request.principal}};
+      REMIT_TRY(
+          transaction.run("select pg_advisory_xact_lock(hashtextextended(:principal, 0))", turn));
+    }
     const Parameter values[] = {{":request", request.request},
                                 {":scope", request.scope},
                                 {":principal", request.principal},
@@ -224,18 +257,51 @@ Status DatabaseLedger::note_request(const ApprovalRequest& request) {
 
 Result<ClaimOutcome> DatabaseLedger::claim(const ClaimQuery& query) {
   REMIT_TRY(hold_lease());
+  REMIT_TRY(reserve_end());
   const Claimant claimant{store_.id, owner_, now_ns()};
   Claiming claiming(claimant, query);
   const Status done = store_.database->transact(
       deadline(), [&](Transaction& transaction) { return claiming.run(transaction); });
-  if (done || claiming.is_refused()) return claiming.outcome();
-  // It may have been committed all the same. The call is not going to run.
+  const ClaimOutcome& outcome = claiming.outcome();
+  const bool was_claimed = outcome.verdict == ClaimVerdict::kClaimed;
+  if (!was_claimed) settle();
+  if (done && outcome.verdict == ClaimVerdict::kRunning && owes_release(query.claim)) {
+    return Error{ErrorCode::kUnavailable,
+                 "what was claimed under this key could not be given back yet"};
+  }
+  if (done || claiming.is_refused()) return outcome;
+  if (!was_claimed) return done.error();
+  // It may have been committed all the same, or be yet. The call is not going to run.
   Claim perhaps{.claim = std::string(query.claim),
                 .invocation = std::string(query.invocation),
                 .approval = std::string(query.approval),
                 .was_unknown = true};
-  keep([this, perhaps = std::move(perhaps)] { return write_release(perhaps); });
+  keep({.claim = perhaps.claim,
+        .is_release = true,
+        .in_doubt_until = clock_.monotonic_now() + kCommitInDoubt,
+        .write = [this, perhaps] { return write_release(perhaps); }});
   return done.error();
+}
+
+// Each claim owes an end, and there is room for as many: none is ever dropped.
+Status DatabaseLedger::reserve_end() {
+  const MutexLock lock(mutex_);
+  if (open_ends_ >= options_.max_open_ends) {
+    return Error{ErrorCode::kUnavailable, "too many ends of calls are not written yet"};
+  }
+  ++open_ends_;
+  return {};
+}
+
+void DatabaseLedger::settle() {
+  const MutexLock lock(mutex_);
+  if (open_ends_ > 0) --open_ends_;
+}
+
+bool DatabaseLedger::owes_release(std::string_view claim) const {
+  const MutexLock lock(mutex_);
+  return std::any_of(unwritten_.begin(), unwritten_.end(),
+                     [&](const Owed& owed) { return owed.is_release && owed.claim == claim; });
 }
 
 Status DatabaseLedger::start(const Claim& claim) {
@@ -257,25 +323,24 @@ Status DatabaseLedger::start(const Claim& claim) {
 }
 
 // A late finish is the truth as well, unless a person has spoken or another attempt was made.
-Status DatabaseLedger::write_finish(const Claim& claim, Outcome outcome, std::int64_t now) {
+Result<bool> DatabaseLedger::write_finish(const Claim& claim, Outcome outcome, std::int64_t now) {
   const Parameter parameters[] = {{":claim", claim.claim},
                                   {":invocation", claim.invocation},
                                   {":owner", owner_},
                                   {":state", state_after(claim, outcome)},
                                   {":now", now}};
-  REMIT_TRY_ASSIGN(
-      [[maybe_unused]] const bool is_written,
-      change("update ledger_claims set state = :state, finished_ns = :now "
-             "where claim_key = :claim and invocation = :invocation and owner = :owner "
-             "and state in ('claimed', 'started', 'unknown') and settled_by = '' "
-             "returning claim_key",
-             parameters));
-  return {};
+  return change(
+      "update ledger_claims set state = :state, finished_ns = :now "
+      "where claim_key = :claim and invocation = :invocation and owner = :owner "
+      "and state in ('claimed', 'started', 'unknown') and settled_by = '' "
+      "returning claim_key",
+      parameters);
 }
 
-Status DatabaseLedger::write_release(const Claim& claim) {
+Result<bool> DatabaseLedger::write_release(const Claim& claim) {
   const std::int64_t now = now_ns();
-  return store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
+  bool was_there = false;
+  REMIT_TRY(store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
     // What was started and then lapsed is `unknown` as well, and may have had its effect: only the
     // time of the start tells the two apart.
     const Parameter mine[] = {
@@ -299,7 +364,8 @@ Status DatabaseLedger::write_release(const Claim& claim) {
                         "and state in ('claimed', 'unknown') and started_ns = 0 "
                         "and settled_by = '' returning claim_key",
                         back));
-    if (claim.approval.empty() || (freed.rows.empty() && reverted.rows.empty())) return {};
+    was_there = !freed.rows.empty() || !reverted.rows.empty();
+    if (claim.approval.empty() || !was_there) return {};
     const Parameter approval[] = {{":approval", claim.approval},
                                   {":claim", claim.claim},
                                   {":invocation", claim.invocation},
@@ -314,58 +380,78 @@ Status DatabaseLedger::write_release(const Claim& claim) {
                         "and other.state = 'active')",
                         approval));
     return {};
-  });
+  }));
+  return was_there;
 }
 
 void DatabaseLedger::finish(const Claim& claim, Outcome outcome) noexcept {
   try {
-    write_or_keep(
-        [this, claim, outcome, now = now_ns()] { return write_finish(claim, outcome, now); });
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the claim's end is unknown
+    write_or_keep({.claim = claim.claim, .write = [this, claim, outcome, now = now_ns()] {
+                     return write_finish(claim, outcome, now);
+                   }});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory, no lock: the claim's end is unknown
   }
 }
 
 void DatabaseLedger::release(const Claim& claim) noexcept {
   try {
-    write_or_keep([this, claim] { return write_release(claim); });
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): likewise
+    write_or_keep({.claim = claim.claim, .is_release = true, .write = [this, claim] {
+                     return write_release(claim);
+                   }});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): likewise
   }
 }
 
-void DatabaseLedger::write_or_keep(Work work) {
-  if (!work()) keep(std::move(work));
+void DatabaseLedger::write_or_keep(Owed owed) {
+  if (owed.write()) return settle();
+  keep(std::move(owed));
 }
 
-void DatabaseLedger::keep(Work work) {
+void DatabaseLedger::keep(Owed owed) {
   const MutexLock lock(mutex_);
-  if (unwritten_.size() >= kMaxUnwrittenEnds) unwritten_.pop_front();
-  unwritten_.push_back(std::move(work));
+  unwritten_.push_back(std::move(owed));
   wake_.notify_all();
 }
 
+// Each is tried once; what does not go stands behind the others, the next time too.
 Status DatabaseLedger::write_kept() {
-  std::deque<Work> kept;
-  {
+  for (std::size_t left = unwritten(); left > 0; --left) {
+    std::list<Owed> one;
+    {
+      const MutexLock lock(mutex_);
+      if (unwritten_.empty()) return {};
+      one.splice(one.end(), unwritten_, unwritten_.begin());
+      ++being_written_;
+    }
+    const Status written = write_one(one.front());
     const MutexLock lock(mutex_);
-    kept.swap(unwritten_);
+    --being_written_;
+    if (written) {
+      if (open_ends_ > 0) --open_ends_;
+      continue;
+    }
+    unwritten_.splice(unwritten_.end(), one);
+    if (written.error().code != ErrorCode::kFailedPrecondition) return written;
   }
-  Status written;
-  while (!kept.empty()) {
-    Work work = std::move(kept.front());
-    kept.pop_front();
-    written = work();
-    if (written) continue;
-    kept.push_back(std::move(work));  // others may go before it the next time
-    break;
+  return {};
+}
+
+// Error: `failed_precondition` for a release in doubt that has found nothing yet.
+Status DatabaseLedger::write_one(const Owed& owed) noexcept {
+  try {
+    REMIT_TRY_ASSIGN(const bool was_there, owed.write());
+    const bool is_in_doubt =
+        !was_there && owed.in_doubt_until && clock_.monotonic_now() < *owed.in_doubt_until;
+    if (!is_in_doubt) return {};
+    return Error{ErrorCode::kFailedPrecondition, "what may be claimed is not to be seen yet"};
+  } catch (...) {
+    return Error{ErrorCode::kInternal, {}};
   }
-  const MutexLock lock(mutex_);
-  std::move(kept.rbegin(), kept.rend(), std::front_inserter(unwritten_));
-  return written;
 }
 
 std::size_t DatabaseLedger::unwritten() const {
   const MutexLock lock(mutex_);
-  return unwritten_.size();
+  return unwritten_.size() + being_written_;
 }
 
 }  // namespace remit::ledger

@@ -5,9 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -30,6 +31,7 @@ class DatabaseLedger final : public Ledger {
     Location location;
     std::string key_check = {};  ///< see `open_store`
     std::chrono::milliseconds lease = kLedgerLease;
+    std::size_t max_open_ends = kMaxUnwrittenEnds;  ///< claims whose end is not written
     /// Renews the lease by a thread; a test without one calls `renew` itself.
     bool renews_by_itself = true;
   };
@@ -51,15 +53,22 @@ class DatabaseLedger final : public Ledger {
   void finish(const Claim& claim, Outcome outcome) noexcept override;
   void release(const Claim& claim) noexcept override;
 
-  /// Makes the lease run anew, and writes what could not be written before. Errors: as of the
-  /// database.
+  /// Makes the lease run anew, writes what could not be written before, and forgets requests that
+  /// are too old. Errors: as of the database.
   Status renew();
 
   /// Ends and releases that are still to be written.
   [[nodiscard]] std::size_t unwritten() const;
 
  private:
-  using Work = std::function<Status()>;
+  /// An end or a release that is still to be written.
+  struct Owed {
+    std::string claim;  ///< key
+    bool is_release = false;
+    /// A release that finds nothing is tried until then: what it undoes may yet be committed.
+    std::optional<MonotonicTime> in_doubt_until = std::nullopt;
+    std::function<Result<bool>()> write = {};  ///< whether there was something to write
+  };
 
   DatabaseLedger(Options options, Store store, std::string owner, const Clock& clock);
   [[nodiscard]] MonotonicTime deadline() const;
@@ -67,11 +76,16 @@ class DatabaseLedger final : public Ledger {
   /// Runs a statement that changes at most one row, and says whether it did.
   Result<bool> change(std::string_view statement, std::span<const database::Parameter> parameters);
   Status hold_lease();
-  Status write_finish(const Claim& claim, Outcome outcome, std::int64_t now);
-  Status write_release(const Claim& claim);
-  void write_or_keep(Work work);
-  void keep(Work work);
+  Result<bool> write_finish(const Claim& claim, Outcome outcome, std::int64_t now);
+  Result<bool> write_release(const Claim& claim);
+  void write_or_keep(Owed owed);
+  void keep(Owed owed);
+  void settle();
   Status write_kept();
+  Status write_one(const Owed& owed) noexcept;
+  Status reserve_end();
+  [[nodiscard]] bool owes_release(std::string_view claim) const;
+  Status forget_old_requests();
   void keep_lease();
   bool wait_for_renewal();
 
@@ -83,7 +97,10 @@ class DatabaseLedger final : public Ledger {
   mutable Mutex mutex_;
   CondVar wake_;
   bool is_closing_ REMIT_GUARDED_BY(mutex_) = false;
-  std::deque<Work> unwritten_ REMIT_GUARDED_BY(mutex_);
+  std::list<Owed> unwritten_ REMIT_GUARDED_BY(mutex_);
+  std::size_t being_written_ REMIT_GUARDED_BY(mutex_) = 0;
+  /// Claims whose end was not written yet, those under way among them.
+  std::size_t open_ends_ REMIT_GUARDED_BY(mutex_) = 0;
   std::thread keeper_;
 };
 

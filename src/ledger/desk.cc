@@ -126,6 +126,21 @@ std::string settled_state(Settlement settlement) {
   return "failed";
 }
 
+/// Takes `approval` from a call that claimed it and was not started: whether there was one. From
+/// here on that call cannot start. Claim before approval, as everywhere.
+Result<bool> take_from_claim(Transaction& transaction, const std::string& approval) {
+  const Parameter parameters[] = {{":approval", approval}};
+  REMIT_TRY_ASSIGN(
+      const Answer taken,
+      transaction.run("update ledger_claims set state = 'unknown' where claim_key in (select "
+                      "claim_key from ledger_approvals where approval = :approval "
+                      "and state = 'consumed') and approval = :approval and started_ns = 0 "
+                      "and state in ('claimed', 'unknown') and settled_by = '' "
+                      "returning claim_key",
+                      parameters));
+  return !taken.rows.empty();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Desk>> Desk::open(const Location& location, const Clock& clock,
@@ -162,11 +177,14 @@ Result<std::vector<PendingRequest>> Desk::pending() {
 }
 
 Result<PendingRequest> Desk::find_request(const std::string& request) {
-  const Parameter parameters[] = {{":request", request}};
-  REMIT_TRY_ASSIGN(
-      const Answer found,
-      list(fmt::format("select {} from ledger_requests where request = :request", kRequestColumns),
-           parameters));
+  const std::int64_t old =
+      now_ns() - std::chrono::duration_cast<Duration>(kRequestLifetime).count();
+  const Parameter parameters[] = {{":request", request}, {":old", old}};
+  REMIT_TRY_ASSIGN(const Answer found,
+                   list(fmt::format("select {} from ledger_requests where request = :request "
+                                    "and last_ns >= :old",
+                                    kRequestColumns),
+                        parameters));
   if (found.rows.empty()) {
     return Error{ErrorCode::kNotFound, fmt::format("nobody asked for {}", quoted(request))};
   }
@@ -268,16 +286,23 @@ Result<std::string> Desk::grant(const Grant& grant) {
 Status Desk::revoke(const std::string& approval, const std::string& by, const std::string& reason) {
   REMIT_TRY(check_word("who revokes", by));
   REMIT_TRY(check_word("the reason", reason));
-  const std::int64_t now = now_ns();
   const Parameter parameters[] = {
-      {":approval", approval}, {":by", by}, {":why", reason}, {":now", now}};
-  REMIT_TRY_ASSIGN(
-      const Answer revoked,
-      list("update ledger_approvals set state = 'revoked', changed_by = :by, changed_why = :why, "
-           "changed_ns = :now where approval = :approval and state = 'active' "
-           "and expires_ns > :now returning approval",
-           parameters));
-  if (!revoked.rows.empty()) return {};
+      {":approval", approval}, {":by", by}, {":why", reason}, {":now", now_ns()}};
+  bool is_revoked = false;
+  REMIT_TRY(store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
+    REMIT_TRY_ASSIGN(const bool was_held, take_from_claim(transaction, approval));
+    REMIT_TRY_ASSIGN(
+        const Answer revoked,
+        transaction.run(
+            fmt::format("update ledger_approvals set state = 'revoked', changed_by = :by, "
+                        "changed_why = :why, changed_ns = :now where approval = :approval "
+                        "and ((state = 'active' and expires_ns > :now){}) returning approval",
+                        was_held ? " or state = 'consumed'" : ""),
+            parameters));
+    is_revoked = !revoked.rows.empty();
+    return {};
+  }));
+  if (is_revoked) return {};
   REMIT_TRY_ASSIGN(const Approval found, find(approval));
   return Error{ErrorCode::kFailedPrecondition,
                fmt::format("the approval is {} already", approval_state_name(found.state))};

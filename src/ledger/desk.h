@@ -94,8 +94,8 @@ class Desk {
   /// lifetime that is not above 0 and at most kMaxApprovalLifetime, or without a name or a reason.
   Result<std::string> grant(const Grant& grant);
 
-  /// From the next call on it is not active. Errors: `not_found`; `failed_precondition` for one
-  /// that is not active any more.
+  /// From the next call on it is not active; a call that has claimed it and was not started does
+  /// not start. Errors: `not_found`; `failed_precondition` for one that is not active any more.
   Status revoke(const std::string& approval, const std::string& by, const std::string& reason);
 
   /// Those whose end is not known or that are under way, or all.

@@ -168,6 +168,7 @@ TEST_P(LedgerTest, AnApprovalIsUsedUpWithTheKeyOrNotAtAll) {
             "approval gone");
   EXPECT_EQ(claim(*one_, {.claim = "k", .approval = approval, .request = "r"}), "claimed")
       << "what was refused left no claim";
+  EXPECT_TRUE(one_->start(claim_));
   EXPECT_EQ(approval_state("r"), "consumed by this");
   EXPECT_EQ(approval_state("r", "k2"), "consumed");
   EXPECT_EQ(claim(*one_, {.claim = "k2", .approval = approval, .request = "r"}), "approval gone");
@@ -201,6 +202,75 @@ TEST_P(LedgerTest, AnApprovalEndsByTimeByWordAndByAnotherRequest) {
   EXPECT_EQ(shown.changed_why, "a mistake");
   EXPECT_EQ(desk_->approvals(false)->size(), 0U);
   EXPECT_EQ(desk_->approvals(true)->size(), 2U);
+}
+
+// REQ-LG-012: a call that claimed it and was not started does not start any more.
+TEST_P(LedgerTest, ARevocationThatMeetsACallBeforeItsStartStopsIt) {
+  for (const bool gives_back : {true, false}) {
+    const std::string name = gives_back ? "released" : "not run";
+    const std::string approval = grant(name);
+    const ClaimQuery query{.claim = name, .approval = approval, .request = name};
+    EXPECT_EQ(claim(*one_, query), "claimed");
+    EXPECT_TRUE(desk_->revoke(approval, "carol", "a mistake"));
+    EXPECT_EQ(one_->start(claim_).error().code, ErrorCode::kFailedPrecondition);
+    if (gives_back) {
+      one_->release(claim_);
+    } else {
+      one_->finish(claim_, Outcome::kNotRun);
+    }
+    EXPECT_EQ(approval_state(name), "revoked");
+    EXPECT_EQ(desk_->find(approval)->changed_by, "carol");
+    EXPECT_EQ(claim(*one_, query), "approval gone");
+    EXPECT_EQ(claim(*one_, {.claim = name}), "claimed") << "the key is free";
+  }
+  // What was started is used up.
+  const std::string approval = grant("r");
+  EXPECT_EQ(claim(*one_, {.claim = "k", .approval = approval, .request = "r"}), "claimed");
+  EXPECT_TRUE(one_->start(claim_));
+  EXPECT_EQ(desk_->revoke(approval, "carol", "late").error().code, ErrorCode::kFailedPrecondition);
+  one_->finish(claim_, Outcome::kNotRun);
+  EXPECT_EQ(desk_->revoke(approval, "carol", "late").error().code, ErrorCode::kFailedPrecondition);
+}
+
+// REQ-LG-031: there is room for every end before there is a claim.
+TEST_P(LedgerTest, NoMoreIsClaimedThanCanBeEnded) {
+  const auto small = DatabaseLedger::open({.location = location_,
+                                           .key_check = "key",
+                                           .max_open_ends = 2,
+                                           .renews_by_itself = false},
+                                          clock_, random_)
+                         .value();
+  EXPECT_EQ(claim(*small, {.claim = "a"}), "claimed");
+  const Claim first = claim_;
+  EXPECT_EQ(claim(*small, {.claim = "a"}), "running") << "what is not claimed owes nothing";
+  EXPECT_EQ(claim(*small, {.claim = "b"}), "claimed");
+  EXPECT_EQ(claim(*small, {.claim = "c"}), "unavailable");
+  small->release(first);
+  EXPECT_EQ(claim(*small, {.claim = "c"}), "claimed");
+  small->finish(claim_, Outcome::kSucceeded);
+  EXPECT_EQ(claim(*small, {.claim = "d"}), "claimed");
+}
+
+// REQ-LG-016: several that note requests of one principal do not wait for one another.
+TEST_P(LedgerTest, RequestsAreNotedByManyAtOnce) {
+  const auto two = open();
+  constexpr int kEach = 3 * static_cast<int>(kMaxRequestsPerPrincipal) / 2;
+  EXPECT_TRUE(one_->note_request(request("old", "p")));
+  clock_.advance(kRequestLifetime + 1s);
+  const auto note = [&](DatabaseLedger& ledger, bool is_backwards) {
+    for (int i = 0; i < kEach; ++i) {
+      const int number = is_backwards ? kEach - i : i;
+      const Status noted = ledger.note_request(request("r" + std::to_string(number), "p"));
+      EXPECT_TRUE(noted) << noted.error().to_string();
+      if (i % 16 == 0) {
+        EXPECT_TRUE(ledger.renew());
+      }
+    }
+  };
+  std::thread other([&] { note(*two, true); });
+  note(*one_, false);
+  other.join();
+  EXPECT_EQ(static_cast<std::int64_t>(desk_->pending()->size()), kMaxRequestsPerPrincipal);
 }
 
 // REQ-LG-014, REQ-LG-015
@@ -529,10 +599,27 @@ TEST_F(LostLedgerTest, AFileThatIsLockedIsWaitedForUntilTheDeadline) {
         return {};
       });
   EXPECT_TRUE(held);
-  EXPECT_EQ(ledger->unwritten(), 1U) << "the claim that may have been made";
+  EXPECT_EQ(ledger->unwritten(), 0U) << "what was never begun is not in doubt";
+  EXPECT_EQ(ledger->claim(query("fresh"))->verdict, ClaimVerdict::kClaimed);
+}
+
+// REQ-LG-031: until it is given back the key is not said to be running by another.
+TEST_F(LostLedgerTest, WhatCouldNotBeGivenBackIsNotAnotherAttempt) {
+  const Location location{Location::Kind::kSqlite, folder_.path("state.db")};
+  const auto ledger = open(location);
+  const Claim claimed = ledger->claim(query("k"))->claim;
+  database::SqliteDatabase other(location.text, database::Access::kReadWriteExisting, clock_);
+  EXPECT_TRUE(other.transact(clock_.monotonic_now() + 30s, [&](database::Transaction&) -> Status {
+    ledger->release(claimed);
+    return {};
+  }));
+  EXPECT_EQ(ledger->unwritten(), 1U);
+  const auto again = ledger->claim(query("k"));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(ledger->renew());
   EXPECT_EQ(ledger->unwritten(), 0U);
-  EXPECT_EQ(ledger->claim(query("fresh"))->verdict, ClaimVerdict::kClaimed);
+  EXPECT_EQ(ledger->claim(query("k"))->verdict, ClaimVerdict::kClaimed);
 }
 
 // REQ-LG-030
@@ -561,13 +648,48 @@ TEST_F(LostLedgerTest, WhatCouldNotBeWrittenIsWrittenWhenTheServerIsBack) {
   EXPECT_EQ(answers(*ledger), "unavailable unavailable unavailable");
   ledger->finish(finished, Outcome::kSucceeded);
   ledger->release(released);
-  EXPECT_EQ(ledger->unwritten(), 3U);
+  EXPECT_EQ(ledger->unwritten(), 2U);
   own->restart();
   for (int i = 0; i < 2000 && ledger->unwritten() > 0; ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(ledger->unwritten(), 0U);
   EXPECT_EQ(ledger->claim(query("finished"))->verdict, ClaimVerdict::kSucceeded);
   EXPECT_EQ(ledger->claim(query("released"))->verdict, ClaimVerdict::kClaimed);
   EXPECT_EQ(ledger->claim(query("fresh"))->verdict, ClaimVerdict::kClaimed);
+}
+
+// REQ-LG-031: the server takes longer for a commit than the claim may take, and commits after all.
+TEST_F(LostLedgerTest, ACommitThatIsSeenLateIsUndoneAllTheSame) {
+  if (server() == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
+  const Location location{Location::Kind::kPostgres, server()->new_schema()};
+  const auto ledger = open(location);
+  auto other = database::PostgresDatabase::open(location.text, clock_).value();
+  const auto run = [&](const char* statement) {
+    const auto done =
+        other->run(statement, {}, {.deadline = clock_.monotonic_now() + 60s, .max_rows = 1});
+    EXPECT_TRUE(done) << done.error().to_string();
+    return done ? done->rows.size() : 0;
+  };
+  // The gate is the test's to open: until it does, the commit waits, whoever cancels it.
+  run("create table gate(n bigint)");
+  run("create function wait() returns trigger language plpgsql as $$ begin "
+      "for i in 1..60000 loop begin if exists (select 1 from gate) then return null; end if; "
+      "perform pg_sleep(0.01); exception when query_canceled then null; end; end loop; "
+      "return null; end $$");
+  run("create constraint trigger waits after insert on ledger_claims deferrable initially deferred "
+      "for each row execute function wait()");
+  const auto late = ledger->claim(query("k"));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::kDeadlineExceeded);
+  EXPECT_TRUE(ledger->renew());
+  EXPECT_EQ(ledger->unwritten(), 1U) << "nothing is to be seen, and it may come";
+  run("insert into gate values(1)");
+  while (run("select 1 from ledger_claims where claim_key = 'k'") == 0) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_TRUE(ledger->renew());
+  EXPECT_EQ(ledger->unwritten(), 0U);
+  EXPECT_EQ(run("select 1 from ledger_claims where claim_key = 'k'"), 0U);
+  EXPECT_EQ(ledger->claim(query("k"))->verdict, ClaimVerdict::kClaimed);
 }
 
 }  // namespace
