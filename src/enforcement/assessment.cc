@@ -51,6 +51,10 @@ bool is_pure(const policy::Tool& tool) {
   return !tool.has_boundary && tool.effect == policy::Effect::kNone;
 }
 
+bool is_about_approval(ReasonCode reason) {
+  return reason == ReasonCode::kApprovalRequired || reason == ReasonCode::kStaleApproval;
+}
+
 // A pointer is told to the caller, whose own words may be in it; it is not told at any length.
 void note_wrong(std::string pointer, std::vector<std::string>& out) {
   if (out.size() < kMaxReportedArguments && pointer.size() <= kMaxIdBytes) {
@@ -138,7 +142,8 @@ Assessment Assessor::assess(const access::ProposedCall& call,
   const bool decided = parse(call, out) && has_snapshot(out) && find_route(call.route, out) &&
                        authenticate(call.credential, now, out) && look_up(call.tool, out) &&
                        pass_scopes(out) && check_arguments(out) && check_key(call, out) &&
-                       resolve(out) && find_approval(call, out) && decide(now, out) && freeze(out);
+                       resolve(out) && find_approval(call, now, out) && decide(now, out) &&
+                       freeze(out);
   if (decided) out.reached = Step::kRecord;
   return out;
 }
@@ -340,11 +345,12 @@ bool Assessor::resolve(Assessment& out) const {
   return true;
 }
 
-bool Assessor::find_approval(const access::ProposedCall& call, Assessment& out) const {
+bool Assessor::find_approval(const access::ProposedCall& call, WallTime now,
+                             Assessment& out) const {
   const policy::Tool& tool = *out.tool;
   if (!tool.needs_ledger()) return true;
   if (world_.ledger == nullptr) {
-    return stop_at(Step::kApproval, Error{ErrorCode::kUnavailable, "no ledger is configured"}, out);
+    return without_ledger({ErrorCode::kUnavailable, "no ledger is configured"}, now, out);
   }
   const bool takes_key = tool.idempotency != policy::Idempotency::kNone;
   out.once = once_names({.principal = *out.identity->principal,
@@ -359,9 +365,26 @@ bool Assessor::find_approval(const access::ProposedCall& call, Assessment& out) 
     return world_.ledger->find_approval(
         {.request = out.once.request, .scope = out.once.scope, .claim = out.once.key});
   });
-  if (!found) return stop_at(Step::kApproval, found.error(), out);
+  if (!found) return without_ledger(found.error(), now, out);
   out.approval = *std::move(found);
   return true;
+}
+
+// That the ledger is away is told to those only whom it keeps from something: else whoever may not
+// see a resource would learn from it that the resource is there (REQ-BD-060).
+bool Assessor::without_ledger(const Error& fault, WallTime now, Assessment& out) const {
+  if (is_pure(*out.tool)) return stop_at(Step::kApproval, fault, out);
+  decision::ApprovalFacts approved;
+  if (out.tool->approval_required) {
+    approved.state = ledger::approval_state_name(ledger::ApprovalState::kActive);
+  }
+  Decision answer = ask(now, approved, out);
+  if (answer.allowed()) return stop_at(Step::kApproval, fault, out);
+  if (is_about_approval(answer.reason())) {
+    answer = Decision::deny(ReasonCode::kNotPermitted, answer.determining_policies());
+  }
+  out.decision_point = out.snapshot->decision_point->name();
+  return stop_at(Step::kApproval, std::move(answer), out);
 }
 
 bool Assessor::decide(WallTime now, Assessment& out) const {
@@ -413,9 +436,6 @@ Decision Assessor::ask(WallTime now, const decision::ApprovalFacts& approval,
 // An approval is asked for only where it would help, so that asking betrays nothing (REQ-BD-056).
 void Assessor::weigh_approval(WallTime now, Assessment& out) const {
   const ledger::ApprovalFinding& found = *out.approval;
-  const auto is_about_approval = [](ReasonCode reason) {
-    return reason == ReasonCode::kApprovalRequired || reason == ReasonCode::kStaleApproval;
-  };
   if (out.decision.reason() == ReasonCode::kPolicyError ||
       out.decision.reason() == ReasonCode::kPolicyUnavailable) {
     return;

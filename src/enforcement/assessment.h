@@ -113,7 +113,8 @@ class Assessor {
   static bool check_arguments(Assessment& out);
   static bool check_key(const access::ProposedCall& call, Assessment& out);
   bool resolve(Assessment& out) const;
-  bool find_approval(const access::ProposedCall& call, Assessment& out) const;
+  bool find_approval(const access::ProposedCall& call, WallTime now, Assessment& out) const;
+  bool without_ledger(const Error& fault, WallTime now, Assessment& out) const;
   bool decide(WallTime now, Assessment& out) const;
   [[nodiscard]] access::Decision ask(WallTime now, const decision::ApprovalFacts& approval,
                                      const Assessment& out) const;

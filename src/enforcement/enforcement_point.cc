@@ -265,11 +265,11 @@ CallOutcome EnforcementPoint::Impl::run(CallRecord& record, ToolHandler& handler
     result.outcome = HandlerOutcome::kCancelled;
   } else if (!started) {
     // Taken from a process that was not heard of, or a ledger that is away: nobody may run it here.
-    result = {.outcome = HandlerOutcome::kFailed, .error_type = "claim_lost"};
+    result = {.outcome = HandlerOutcome::kFailed, .error_type = std::string(kClaimLost)};
   } else if (before > facts.expires()) {
     // The log took its time. What was resolved and decided may no longer hold, and the start is
     // recorded already: its finish says that nothing was done.
-    result = {.outcome = HandlerOutcome::kFailed, .error_type = "permit_expired"};
+    result = {.outcome = HandlerOutcome::kFailed, .error_type = std::string(kPermitExpired)};
   } else {
     is_entered = true;
     result = entered(handler, granted);

@@ -44,6 +44,10 @@ namespace remit::enforcement {
 /// What became of a handler's run, as `executor.finish` records it. Starts at the honest value.
 enum class HandlerOutcome : std::uint8_t { kUnknown, kSucceeded, kFailed, kCancelled };
 
+/// The error types of a call whose handler was not entered although its start is on record.
+inline constexpr std::string_view kPermitExpired = "permit_expired";
+inline constexpr std::string_view kClaimLost = "claim_lost";
+
 /// What a handler gives back. `payload` goes to the caller and never into evidence.
 struct HandlerResult {
   HandlerOutcome outcome = HandlerOutcome::kUnknown;

@@ -434,6 +434,44 @@ TEST_F(OnceTest, ALedgerThatIsAwayIsADenialWithoutAnEffect) {
   EXPECT_EQ(invoke(call("invoice.read")), "succeeded");
 }
 
+// REQ-BD-056: that the ledger is away betrays nothing of what is there.
+TEST_F(OnceTest, ALedgerThatIsAwayIsToldToThoseOnlyWhomItKeepsFromSomething) {
+  const auto away = [&](bool is_away) {
+    ledger_.on_find = nullptr;
+    if (is_away) {
+      ledger_.on_find = []() -> Status { return Error{ErrorCode::kUnavailable, "gone"}; };
+    }
+  };
+  const auto told = [&](const access::ProposedCall& proposed) {
+    const std::string reason = invoke(proposed);
+    return reason + " " + json::write(denial_json(denial_));
+  };
+  for (const char* tool : {"refund.create", "refund.keyed", "refund.trial"}) {
+    away(false);
+    const std::string missing = told(call(tool, "", "missing"));
+    EXPECT_TRUE(missing.starts_with("resource_not_found ")) << missing;
+    away(true);
+    EXPECT_EQ(told(call(tool, "", "missing")), missing);
+    const std::string foreign = told(call(tool, "", "foreign"));
+    EXPECT_TRUE(foreign.starts_with("tenant_mismatch ")) << foreign;
+    EXPECT_EQ(foreign.substr(foreign.find(' ')), missing.substr(missing.find(' ')));
+    EXPECT_EQ(names_of(world_.evidence.events()),
+              "tool.request resource.resolved authorization.decision");
+    EXPECT_EQ(recorded("authorization.decision", "decision_point"), "fake");
+    EXPECT_TRUE(told(call(tool)).starts_with("resolver_unavailable ")) << tool;
+  }
+  decide(Decision::deny(ReasonCode::kApprovalRequired, {"always"}));
+  EXPECT_TRUE(told(call("refund.create")).starts_with("not_permitted "));
+  decide(Decision::deny(ReasonCode::kForbidden, {"never"}));
+  EXPECT_TRUE(told(call("refund.create")).starts_with("forbidden "));
+  needs_approval();
+  away(false);
+  join(nullptr);
+  EXPECT_TRUE(told(call("note.add", "k", "foreign")).starts_with("tenant_mismatch "));
+  EXPECT_TRUE(told(call("note.add", "k")).starts_with("resolver_unavailable "));
+  EXPECT_EQ(world_.handler.runs(), 0U);
+}
+
 // REQ-LG-012
 TEST_F(OnceTest, AnApprovalThatGoesAwayBeforeTheClaimIsGone) {
   EXPECT_EQ(invoke(call("refund.create")), "approval_required");

@@ -50,6 +50,9 @@ Failure failure_of(AnswerKind kind) {
     case AnswerKind::kLate:
       return {HandlerOutcome::kFailed, "permit_expired", "later",
               "The call could not be recorded in time. Nothing was done."};
+    case AnswerKind::kClaimLost:
+      return {HandlerOutcome::kFailed, "claim_lost", "later",
+              "The ledger could not note that the call begins. Nothing was done."};
     case AnswerKind::kMalformed:
       return {HandlerOutcome::kUnknown, "malformed_answer", "never",
               "The tool's server gave no valid answer. The call may have had its effect."};
@@ -136,6 +139,16 @@ HandlerResult handler_result(Answer answer, ReplyForm form) {
   return {.outcome = failure.outcome,
           .payload = failure_payload(failure, form),
           .error_type = failure.error_type};
+}
+
+HandlerResult result_without_answer(const HandlerResult& result, ReplyForm form) {
+  AnswerKind kind = AnswerKind::kMalformed;
+  if (result.outcome == HandlerOutcome::kCancelled) kind = AnswerKind::kCancelled;
+  if (result.outcome == HandlerOutcome::kFailed) {
+    kind =
+        result.error_type == enforcement::kClaimLost ? AnswerKind::kClaimLost : AnswerKind::kLate;
+  }
+  return handler_result({.kind = kind}, form);
 }
 
 }  // namespace remit::gateway

@@ -31,6 +31,11 @@ std::string denial_line(const mcp::RequestId& id, const enforcement::Denial& den
 /// cancelled call is owed none.
 enforcement::HandlerResult handler_result(Answer answer, ReplyForm form);
 
+/// What the caller gets for a call whose `result` has no payload: the handler was not entered, or
+/// an exception left it.
+enforcement::HandlerResult result_without_answer(const enforcement::HandlerResult& result,
+                                                 ReplyForm form);
+
 /// The response line of a payload of `handler_result`.
 std::string payload_line(const mcp::RequestId& id, std::string_view payload);
 

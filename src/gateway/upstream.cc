@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "gateway/peer_lines.h"
-#include "gateway/start_thread.h"
 #include "mcp/methods.h"
 
 namespace remit::gateway {
@@ -34,6 +34,7 @@ Error unavailable(const Answer& answer, std::string_view method) {
     case AnswerKind::kChanged:
     case AnswerKind::kUnreachable:
     case AnswerKind::kLate:
+    case AnswerKind::kClaimLost:
     case AnswerKind::kEnded:
     case AnswerKind::kResult:
       what = "ended before it answered";

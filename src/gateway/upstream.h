@@ -33,6 +33,7 @@ enum class AnswerKind : std::uint8_t {
   kChanged,      ///< the request was not sent: the server changed its tools
   kUnreachable,  ///< the request was never sent
   kLate,         ///< likewise: the record of the call was too long in coming
+  kClaimLost,    ///< likewise: the ledger did not take the start
   kError,        ///< a JSON-RPC error
   kResult,       ///< a result of the method's shape
 };
