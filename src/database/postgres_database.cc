@@ -223,6 +223,8 @@ class PostgresDatabase::Connection {
                           bound.values(), bound.lengths(), bound.formats(), 0) != 1) {
       return lost();
     }
+    // Row by row: of what lies beyond `max_rows`, one row at a time is in memory.
+    if (PQsetSingleRowMode(handle_) != 1) return lost();
     return answer(max_rows);
   }
 
@@ -266,8 +268,8 @@ class PostgresDatabase::Connection {
       const Reply reply(PQgetResult(handle_));
       if (reply == nullptr) break;
       const ExecStatusType status = PQresultStatus(reply.get());
-      const bool is_good =
-          status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
+      const bool is_good = status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK ||
+                           status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
       if (!is_good && !fault) fault = error_of(reply.get());
       if (status == PGRES_EMPTY_QUERY && !fault) {
         fault = Error{ErrorCode::kInvalidInput, "want exactly one statement", where_};
@@ -280,11 +282,14 @@ class PostgresDatabase::Connection {
     return out;
   }
 
+  /// Adds the rows of `reply` up to `max_rows`; those after them are passed over.
   std::optional<Error> read(const PGresult* reply, std::size_t max_rows, Answer& out) const {
-    out = {};
     const int columns = PQnfields(reply);
-    for (int i = 0; i < columns; ++i) out.columns.emplace_back(PQfname(reply, i));
-    const auto rows = std::min(static_cast<std::size_t>(PQntuples(reply)), max_rows);
+    if (out.columns.empty()) {
+      for (int i = 0; i < columns; ++i) out.columns.emplace_back(PQfname(reply, i));
+    }
+    const std::size_t room = max_rows - std::min(max_rows, out.rows.size());
+    const auto rows = std::min(static_cast<std::size_t>(PQntuples(reply)), room);
     for (std::size_t i = 0; i < rows; ++i) {
       Row row;
       row.reserve(out.columns.size());
