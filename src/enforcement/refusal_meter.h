@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "base/token_bucket.h"
 
 namespace remit::enforcement {
 
@@ -26,9 +27,7 @@ class RefusalMeter {
 
  private:
   Mutex mutex_;
-  bool started_ REMIT_GUARDED_BY(mutex_) = false;
-  Duration saved_ REMIT_GUARDED_BY(mutex_){0};  // unspent time; a token costs 1 s / rate of it
-  MonotonicTime last_ REMIT_GUARDED_BY(mutex_);
+  TokenBucket bucket_ REMIT_GUARDED_BY(mutex_){kRefusalsPerSecond, kRefusalBurst};
   std::int64_t lost_ REMIT_GUARDED_BY(mutex_) = 0;
   bool reported_ REMIT_GUARDED_BY(mutex_) = false;
   MonotonicTime reported_at_ REMIT_GUARDED_BY(mutex_);

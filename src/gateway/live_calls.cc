@@ -1,23 +1,13 @@
 // Admission, cancellation and draining of calls.
 #include "gateway/live_calls.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace remit::gateway {
 
 bool LiveCalls::take_token() {
-  if (calls_per_second_ == 0) return true;
-  constexpr Duration kSecond = std::chrono::seconds{1};
-  const Duration cost = kSecond / calls_per_second_;
-  const MonotonicTime now = clock_.monotonic_now();
-  saved_ = has_started_ ? std::min(kSecond, saved_ + (now - last_)) : kSecond;
-  has_started_ = true;
-  last_ = now;
-  if (saved_ < cost) return false;
-  saved_ -= cost;
-  return true;
+  return !rate_ || rate_->take(clock_.monotonic_now());
 }
 
 LiveCalls::Admission LiveCalls::knock(const mcp::RequestId& id) {

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "base/token_bucket.h"
 #include "mcp/message.h"
 
 namespace remit::gateway {
@@ -34,8 +36,9 @@ class LiveCalls {
     kAdmitted,
   };
   /// `calls_per_second` of 0 is no bound. `clock` outlives it.
-  LiveCalls(std::int64_t calls_per_second, const Clock& clock)
-      : calls_per_second_(calls_per_second), clock_(clock) {}
+  LiveCalls(std::int64_t calls_per_second, const Clock& clock) : clock_(clock) {
+    if (calls_per_second > 0) rate_.emplace(calls_per_second);
+  }
 
   struct Admitted {
     Admission admission = Admission::kFull;
@@ -58,15 +61,12 @@ class LiveCalls {
  private:
   bool take_token() REMIT_REQUIRES(mutex_);
 
-  const std::int64_t calls_per_second_;
   const Clock& clock_;
   Mutex mutex_;
   CondVar closed_;
   std::map<mcp::RequestId, std::shared_ptr<LiveCall>> calls_ REMIT_GUARDED_BY(mutex_);
   std::size_t bytes_ REMIT_GUARDED_BY(mutex_) = 0;
-  bool has_started_ REMIT_GUARDED_BY(mutex_) = false;
-  MonotonicTime last_ REMIT_GUARDED_BY(mutex_);
-  Duration saved_ REMIT_GUARDED_BY(mutex_){0};  // unspent time; a call costs a second / rate of it
+  std::optional<TokenBucket> rate_ REMIT_GUARDED_BY(mutex_);  // null: no bound
 };
 
 }  // namespace remit::gateway

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "gateway/start_thread.h"
+#include "base/start_thread.h"
 #include "process/lines.h"
 
 namespace remit::gateway {

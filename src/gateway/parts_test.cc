@@ -10,9 +10,9 @@
 #include "gateway/live_calls.h"
 #include "gateway/live_tools.h"
 #include "gateway/outbox.h"
+#include "gateway/replies.h"
 #include "gateway/server_listings.h"
 #include "gateway/server_requests.h"
-#include "gateway/worker_pool.h"
 #include "process/file_descriptor.h"
 #include "process/lines.h"
 #include "tests/support/fake_clock.h"
@@ -267,43 +267,32 @@ TEST(OutboxTest, WritesWhatIsQueuedBeforeItCloses) {
   EXPECT_EQ(lines, 10'000U);
 }
 
-TEST(WorkerPoolTest, RunsAllAndAsManyAtOnceAsAllowed) {
-  std::atomic<int> running{0};
-  std::atomic<int> most{0};
-  std::atomic<int> done{0};
-  WorkerPool pool(4);
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_TRUE(pool.post([&] {
-      const int now = ++running;
-      int seen = most;
-      while (seen < now && !most.compare_exchange_weak(seen, now)) {
-      }
-      std::this_thread::yield();
-      --running;
-      ++done;
-    }));
+// REQ-BD-058, REQ-BD-062: each way of not being entered has a truth of its own.
+TEST(RepliesTest, ACallWithoutAnAnswerSaysWhy) {
+  using enforcement::HandlerOutcome;
+  using enforcement::HandlerResult;
+  struct Case {
+    HandlerResult result;
+    const char* code;
+    const char* retry;
+  };
+  const Case cases[] = {
+      {{.outcome = HandlerOutcome::kFailed, .error_type = "claim_lost"}, "claim_lost", "later"},
+      {{.outcome = HandlerOutcome::kFailed, .error_type = "permit_expired"},
+       "permit_expired",
+       "later"},
+      {{.outcome = HandlerOutcome::kCancelled}, "cancelled", "never"},
+      {{.error_type = "exception"}, "malformed_answer", "never"},
+  };
+  for (const Case& each : cases) {
+    const HandlerResult told = result_without_answer(each.result, ReplyForm::kToolStructured);
+    EXPECT_EQ(told.outcome, each.result.outcome);
+    const json::Value line = json::parse(payload_line(mcp::RequestId{1}, told.payload)).value();
+    const json::Value* content = line.find("result")->find("structuredContent");
+    ASSERT_NE(content, nullptr) << told.payload;
+    EXPECT_EQ(*content->find("code")->if_string(), each.code);
+    EXPECT_EQ(*content->find("retry")->if_string(), each.retry);
   }
-  pool.close();
-  EXPECT_EQ(done, 100);
-  EXPECT_LE(most, 4);
-  EXPECT_FALSE(pool.post([] {}));
-}
-
-TEST(WorkerPoolTest, MakesAThreadForAJobWhileOthersWait) {
-  WorkerPool pool(2);
-  auto first = process::Wakeup::make();
-  auto second = process::Wakeup::make();
-  ASSERT_TRUE(first && second);
-  // Each waits for the other: with one thread for both this would never end.
-  pool.post([&] {
-    first->notify();
-    while (!process::is_readable(second->fd())) std::this_thread::sleep_for(milliseconds{1});
-  });
-  pool.post([&] {
-    second->notify();
-    while (!process::is_readable(first->fd())) std::this_thread::sleep_for(milliseconds{1});
-  });
-  pool.close();
 }
 
 TEST(ServerRequestsTest, GivesIdsOfItsOwnAndKeepsServersApart) {

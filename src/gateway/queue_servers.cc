@@ -103,25 +103,9 @@ void QueueServers::on_request(Upstream& upstream, mcp::Request request) {
 
 void QueueServers::on_notification(Upstream& upstream, mcp::Notification notification) {
   if (notification.method != "notifications/tools/list_changed") return;
-  const ServerListings::Next next = servers_.listings().note_change(upstream.name());
-  if (next == ServerListings::Next::kNothing) return;
-  if (next == ServerListings::Next::kList) {
-    if (!workers_.post([this, &upstream] { list_again(upstream); })) {
-      servers_.listings().abandon(upstream.name());
-    }
-    return;
-  }
-  servers_.tools().set(upstream.name(), {});
-  parts_.notices.say("server " + quoted(upstream.name()) +
-                     " changes its tools without end; none of them can be called any more");
-}
-
-void QueueServers::list_again(Upstream& upstream) {
-  const Status listed = servers_.list_tools(
-      upstream, parts_.clock.monotonic_now() + parts_.patience.handshake, stop_.get_token());
-  if (listed) return;
-  parts_.notices.say("server " + quoted(upstream.name()) +
-                     " changed its tools and does not list them: " + listed.error().to_string());
+  servers_.note_change(
+      upstream,
+      {.workers = workers_, .patience = parts_.patience.handshake, .stop = stop_.get_token()});
 }
 
 }  // namespace remit::gateway

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/worker_threads.h"
 #include "enforcement/enforcement_point.h"
 #include "gateway/answer_bytes.h"
 #include "gateway/config.h"
@@ -14,7 +15,6 @@
 #include "gateway/patience.h"
 #include "gateway/servers.h"
 #include "gateway/upstream.h"
-#include "gateway/worker_pool.h"
 
 namespace remit::gateway {
 
@@ -58,13 +58,11 @@ class QueueServers final : public UpstreamListener, public enforcement::ToolHand
   void on_notification(Upstream& upstream, mcp::Notification notification) override;
 
  private:
-  void list_again(Upstream& upstream);
-
   const QueueServersParts parts_;
   std::stop_source stop_;
   AnswerBytes answers_{kMaxQueuedBytes};
   Servers servers_;
-  WorkerPool workers_{kMaxUpstreams};
+  WorkerThreads workers_{kMaxUpstreams};
 };
 
 }  // namespace remit::gateway

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "database/postgres_database.h"
 #include "database/sqlite_database.h"
 #include "gateway/identities.h"
 #include "gateway/notices.h"
 #include "gateway/queue_servers.h"
-#include "gateway/start_thread.h"
 #include "gateway/world.h"
 #include "process/file_descriptor.h"
 #include "process/lines.h"

@@ -7,7 +7,6 @@
 #include "gateway/answer_bytes.h"
 #include "gateway/outbox.h"
 #include "gateway/upstream.h"
-#include "gateway/worker_pool.h"
 #include "process/file_descriptor.h"
 #include "process/lines.h"
 #include "tests/support/no_more_threads.h"
@@ -17,30 +16,6 @@ namespace {
 
 using remit::testing::NoMoreThreads;
 using std::chrono::milliseconds;
-
-TEST(WorkerPoolTest, RefusesAJobThatNoThreadCouldRun) {
-  WorkerPool pool(2);
-  std::atomic<int> done{0};
-  {
-    const NoMoreThreads scarce;
-    EXPECT_FALSE(pool.post([&] { done += 100; }));
-  }
-  EXPECT_TRUE(pool.post([&] { ++done; }));
-  auto gate = process::Wakeup::make();
-  ASSERT_TRUE(gate);
-  EXPECT_TRUE(pool.post([&] {
-    while (!process::is_readable(gate->fd())) std::this_thread::sleep_for(milliseconds{1});
-    ++done;
-  }));
-  {
-    const NoMoreThreads scarce;  // whoever is busy comes to it later
-    EXPECT_TRUE(pool.post([&] { ++done; }));
-    EXPECT_TRUE(pool.post([&] { ++done; }));
-  }
-  gate->notify();
-  pool.close();
-  EXPECT_EQ(done, 4);
-}
 
 TEST(OutboxTest, IsBrokenWithoutAThread) {
   auto pipe = process::make_pipe();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "gateway/start_thread.h"
+#include "base/start_thread.h"
 #include "process/child.h"
 
 namespace remit::gateway {
@@ -104,6 +104,28 @@ Status Servers::list_tools(Upstream& upstream, MonotonicTime deadline,
     tools_.announce(*snapshot->bundle, upstream.name(), parts_.notices);
   }
   return status;
+}
+
+void Servers::note_change(Upstream& upstream, Relisting how) {
+  const ServerListings::Next next = listings_.note_change(upstream.name());
+  if (next == ServerListings::Next::kNothing) return;
+  if (next == ServerListings::Next::kGiveUp) {
+    tools_.set(upstream.name(), {});
+    parts_.notices.say("server " + quoted(upstream.name()) +
+                       " changes its tools without end; none of them can be called any more");
+    return how.then();
+  }
+  const auto list_again = [this, &upstream, patience = how.patience, stop = std::move(how.stop),
+                           then = std::move(how.then)] {
+    const Status listed = list_tools(upstream, parts_.clock.monotonic_now() + patience, stop);
+    if (!listed) {
+      parts_.notices.say(
+          "server " + quoted(upstream.name()) +
+          " changed its tools and does not list them: " + listed.error().to_string());
+    }
+    then();
+  };
+  if (!how.workers.post(list_again)) listings_.abandon(upstream.name());
 }
 
 bool Servers::is_offered(const policy::Tool& tool) const {

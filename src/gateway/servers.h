@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/worker_threads.h"
 #include "decision/decision_point.h"
 #include "gateway/answer_bytes.h"
 #include "gateway/config.h"
@@ -52,6 +54,17 @@ class Servers {
   /// back. Without a list nothing is known to be as pinned, and no tool of the server can be
   /// called.
   Status list_tools(Upstream& upstream, MonotonicTime deadline, const std::stop_token& stop);
+
+  /// What follows a change that a server reports.
+  struct Relisting {
+    WorkerThreads& workers;              ///< one of which lists the server's tools anew
+    std::chrono::milliseconds patience;  ///< for one listing
+    std::stop_token stop;
+    std::function<void()> then = [] {};  ///< called once it is known what the server has now
+  };
+  /// The server says that its tools changed: from now on none of them is called by its old
+  /// definition, and they are listed anew, or given up where they change without end.
+  void note_change(Upstream& upstream, Relisting how);
 
   /// Whether a call of `tool` may go to its server now: its hands are shaken and, for a tool, the
   /// list in hand is of a moment after the last change and has the tool as pinned.

@@ -340,39 +340,39 @@ bool StdioGateway::wait_until_offered(const access::ProposedCall& proposed, cons
 void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
                             const access::ProposedCall& proposed, const std::string& method,
                             const std::optional<mcp::RequestId>& progress_token, ReplyForm form) {
+  std::string line;
+  try {
+    line = answer_of(*call, proposed, method, progress_token, form);
+  } catch (...) {
+    // Out of memory, for one. How far it came is not known.
+    line = payload_line(call->id, result_without_answer({}, form).payload);
+  }
+  const bool is_owed = !call->is_cancelled;
+  calls_.close(call->id);  // before the answer: whoever has read it may use the id again
+  if (is_owed) send(std::move(line));
+}
+
+std::string StdioGateway::answer_of(LiveCall& call, const access::ProposedCall& proposed,
+                                    const std::string& method,
+                                    const std::optional<mcp::RequestId>& progress_token,
+                                    ReplyForm form) {
   // One that was to stop meanwhile is recorded as what it is: `invoke` does not enter the handler.
-  if (!wait_until_offered(proposed, *call) && !call->stop.stop_requested()) {
-    std::string refused =
-        denial_line(call->id, refuse(ReasonCode::kUnknownTool, proposed.tool), form);
-    const bool is_owed = !call->is_cancelled;
-    calls_.close(call->id);
-    if (is_owed) send(std::move(refused));
-    return;
+  if (!wait_until_offered(proposed, call) && !call.stop.stop_requested()) {
+    return denial_line(call.id, refuse(ReasonCode::kUnknownTool, proposed.tool), form);
   }
   ServerCall handler(*this, {.method = method, .progress_token = progress_token, .form = form});
-  enforcement::CallOutcome outcome = parts_.point.invoke(proposed, handler, call->stop.get_token());
-  std::string line;
+  enforcement::CallOutcome outcome = parts_.point.invoke(proposed, handler, call.stop.get_token());
   if (const auto* denial = std::get_if<enforcement::Denial>(&outcome)) {
     if (!denial->detail.empty()) {
       parts_.notices.say("call " + denial->invocation_id + " of " + quoted(proposed.tool) +
                          " denied, " + std::string(access::reason_name(denial->reason)) + ": " +
                          denial->detail);
     }
-    line = denial_line(call->id, *denial, form);
-  } else {
-    auto& result = std::get<enforcement::HandlerResult>(outcome);
-    if (result.payload.empty()) {
-      // The handler was not entered, or an exception left it.
-      AnswerKind kind = AnswerKind::kMalformed;
-      if (result.outcome == enforcement::HandlerOutcome::kCancelled) kind = AnswerKind::kCancelled;
-      if (result.outcome == enforcement::HandlerOutcome::kFailed) kind = AnswerKind::kLate;
-      result = handler_result({.kind = kind}, form);
-    }
-    line = payload_line(call->id, result.payload);
+    return denial_line(call.id, *denial, form);
   }
-  const bool is_owed = !call->is_cancelled;
-  calls_.close(call->id);  // before the answer: whoever has read it may use the id again
-  if (is_owed) send(std::move(line));
+  auto& result = std::get<enforcement::HandlerResult>(outcome);
+  if (result.payload.empty()) result = result_without_answer(result, form);
+  return payload_line(call.id, result.payload);
 }
 
 }  // namespace remit::gateway

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/worker_threads.h"
 #include "decision/decision_point.h"
 #include "enforcement/enforcement_point.h"
 #include "gateway/config.h"
@@ -25,7 +26,6 @@
 #include "gateway/server_requests.h"
 #include "gateway/servers.h"
 #include "gateway/upstream.h"
-#include "gateway/worker_pool.h"
 #include "mcp/message.h"
 #include "mcp/methods.h"
 #include "process/file_descriptor.h"
@@ -112,10 +112,12 @@ class StdioGateway final : public UpstreamListener {
   void run_call(const std::shared_ptr<LiveCall>& call, const access::ProposedCall& proposed,
                 const std::string& method, const std::optional<mcp::RequestId>& progress_token,
                 ReplyForm form);
+  std::string answer_of(LiveCall& call, const access::ProposedCall& proposed,
+                        const std::string& method,
+                        const std::optional<mcp::RequestId>& progress_token, ReplyForm form);
   void end_of_call(Upstream& upstream);
   void note_subscription(const std::string& method, const enforcement::GrantedCall& call,
                          const Upstream& upstream);
-  void list_again(Upstream& upstream);
   void tell_changed_tools();
 
   // What servers say.
@@ -153,7 +155,7 @@ class StdioGateway final : public UpstreamListener {
   Outbox outbox_;
   AnswerBytes answers_{kMaxQueuedBytes};  // beside what the outbox holds
   Servers servers_;
-  WorkerPool workers_;
+  WorkerThreads workers_;
 };
 
 }  // namespace remit::gateway

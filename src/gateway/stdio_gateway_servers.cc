@@ -175,28 +175,10 @@ void StdioGateway::pass_list_change(const std::string& method) {
 }
 
 void StdioGateway::note_changed_tools(Upstream& upstream) {
-  const ServerListings::Next next = servers_.listings().note_change(upstream.name());
-  if (next == ServerListings::Next::kNothing) return;
-  if (next == ServerListings::Next::kList) {
-    if (!workers_.post([this, &upstream] { list_again(upstream); })) {
-      servers_.listings().abandon(upstream.name());
-    }
-    return;
-  }
-  servers_.tools().set(upstream.name(), {});
-  parts_.notices.say("server " + quoted(upstream.name()) +
-                     " changes its tools without end; none of them can be called any more");
-  tell_changed_tools();
-}
-
-void StdioGateway::list_again(Upstream& upstream) {
-  const Status status = servers_.list_tools(
-      upstream, parts_.clock.monotonic_now() + parts_.patience.handshake, stop_.get_token());
-  if (!status) {
-    parts_.notices.say("server " + quoted(upstream.name()) +
-                       " changed its tools and does not list them: " + status.error().to_string());
-  }
-  tell_changed_tools();
+  servers_.note_change(upstream, {.workers = workers_,
+                                  .patience = parts_.patience.handshake,
+                                  .stop = stop_.get_token(),
+                                  .then = [this] { tell_changed_tools(); }});
 }
 
 void StdioGateway::tell_changed_tools() {

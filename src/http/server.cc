@@ -16,11 +16,11 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/worker_threads.h"
 #include "http/session.h"
 #include "http/tls.h"
 #include "http/transport.h"
 #include "http/url.h"
-#include "http/workers.h"
 
 namespace remit::http {
 namespace {
@@ -68,7 +68,7 @@ class Server::Impl {
       : options_(std::move(options)),
         hosts_(hosts_of(options_)),
         clock_(clock),
-        workers_(options_.waiting),
+        workers_(options_.workers, options_.waiting),
         host_{.options = options_,
               .hosts = hosts_,
               .handler = handler,
@@ -99,7 +99,7 @@ class Server::Impl {
   tcp::acceptor acceptor_{io_};
   asio::steady_timer accept_pause_{io_};
   asio::steady_timer sweep_timer_{io_};
-  Workers workers_;
+  WorkerThreads workers_;
   SessionHost host_;
   std::uint16_t port_ = 0;
   std::thread thread_;
@@ -135,7 +135,7 @@ Status Server::Impl::start() {
     REMIT_TRY_ASSIGN(tls_, make_server_tls(*options_.tls));
   }
   REMIT_TRY(listen());
-  REMIT_TRY(workers_.start(options_.workers));
+  REMIT_TRY(workers_.start());
   accept();
   sweep();
   try {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/worker_threads.h"
 #include "http/request_parser.h"
 #include "http/server.h"
 #include "http/transport.h"
-#include "http/workers.h"
 
 namespace remit::http {
 
@@ -26,7 +26,7 @@ struct SessionHost {
   const std::vector<std::string>& hosts;  ///< that may be named
   Handler& handler;
   const Clock& clock;
-  Workers& workers;
+  WorkerThreads& workers;
   boost::asio::io_context& io;
   std::function<void(Session&)> on_end;  ///< the session is closed; it may go away
 };

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-namespace remit::gateway {
+namespace remit {
 
 /// A thread that runs `work`; one that is not joinable if the system gives no more (a bound on
 /// processes, no memory for a stack), in which case `work` never runs.
@@ -18,4 +18,4 @@ std::thread start_thread(Work work) {
   }
 }
 
-}  // namespace remit::gateway
+}  // namespace remit
