@@ -98,6 +98,12 @@ std::string content_of(const Row& row, const DigestKey& key) {
   return key.digest("remit.queue.work/1\n" + json::canonical(json::Value{work_of(row)}));
 }
 
+std::string key_name_of(const Row& row, const DigestKey& key) {
+  const json::Object name{
+      {"key", row.key}, {"principal", row.principal}, {"queue", row.queue}, {"tool", row.tool}};
+  return key.digest("remit.queue.key/1\n" + json::canonical(json::Value{name}));
+}
+
 std::string seal_of(const Row& row, const DigestKey& key) {
   json::Object all = work_of(row);
   all.set("id", row.id);

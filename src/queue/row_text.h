@@ -20,6 +20,9 @@ Row row_of(const database::Row& cells);
 /// The seal of what is fixed when the row is enqueued (REQ-QU-006).
 std::string seal_of(const Row& row, const DigestKey& key);
 
+/// A digest of the name that the enqueuer's key is: of its queue, principal and tool (REQ-QU-007).
+std::string key_name_of(const Row& row, const DigestKey& key);
+
 /// A digest of what makes two pieces of work the same (REQ-QU-007).
 std::string content_of(const Row& row, const DigestKey& key);
 

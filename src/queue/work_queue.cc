@@ -236,8 +236,8 @@ Result<Enqueued> WorkQueue::enqueue(const Work& work) {
   };
   const Status done = transact([&](Transaction& transaction) -> Status {
     if (database_.dialect() == database::Dialect::kPostgres && !row.key.empty()) {
-      // Two that enqueue the same at once: the second sees what the first did.
-      const Parameter name{":name", content_of(row, key_)};
+      // Two that enqueue under one key at once: the second sees what the first did.
+      const Parameter name{":name", key_name_of(row, key_)};
       REMIT_TRY(
           transaction.run("select pg_advisory_xact_lock(hashtextextended(:name, 0))", {&name, 1}));
     }
@@ -414,9 +414,26 @@ Status WorkQueue::finish(const Row& claimed, const Ending& ending) {
       "and claim = :claim and state in ('claimed', 'started', 'unknown') returning number";
   const bool is_turn_over = ending.state == State::kSucceeded || ending.state == State::kFailed;
   return transact([&](Transaction& transaction) -> Status {
-    REMIT_TRY(one_changed(transaction.run(statement, parameters), not_held()));
+    REMIT_TRY_ASSIGN(const Answer changed, transaction.run(statement, parameters));
+    if (changed.rows.empty()) {
+      return stands_as(transaction, claimed, ending.state, ending.invocation);
+    }
     return is_turn_over ? enqueue_next_turn(transaction, claimed) : Status{};
   });
+}
+
+// A step whose commit was in doubt is made again, and may find that it was made.
+Status WorkQueue::stands_as(Transaction& transaction, const Row& claimed, State state,
+                            const std::string& invocation) {
+  const Parameter parameters[] = {{":number", claimed.number},
+                                  {":claim", claimed.claim},
+                                  {":state", std::string(state_name(state))},
+                                  {":invocation", invocation}};
+  return one_changed(
+      transaction.run("select number from remit_queue_row where number = :number and claim = "
+                      ":claim and state = :state and last_invocation = :invocation",
+                      parameters),
+      not_held());
 }
 
 Status WorkQueue::put_back(const Row& claimed, const PutBack& how) {
@@ -434,7 +451,9 @@ Status WorkQueue::put_back(const Row& claimed, const PutBack& how) {
       ":more, changed = :now where number = :number and claim = :claim and state in ('claimed', "
       "'started') returning number";
   return transact([&](Transaction& transaction) -> Status {
-    return one_changed(transaction.run(statement, parameters), not_held());
+    REMIT_TRY_ASSIGN(const Answer changed, transaction.run(statement, parameters));
+    if (!changed.rows.empty()) return {};
+    return stands_as(transaction, claimed, State::kWaiting, how.invocation);
   });
 }
 

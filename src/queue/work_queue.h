@@ -101,7 +101,8 @@ class WorkQueue {
   /// Before the handler is entered: the row is started. Errors: `failed_precondition` where the
   /// claim does not hold any more: do not enter. `deadline` bounds the wait.
   Status start(const Row& claimed, MonotonicTime deadline);
-  /// Ends the row. One that is ended as `unknown` for want of news may still be, by who started it.
+  /// Ends the row. One that is ended as `unknown` for want of news may still be, by who started it;
+  /// to say the same twice is no error.
   /// Errors: `failed_precondition` where the row is another's by now.
   Status finish(const Row& claimed, const Ending& ending);
   /// Puts the row back, to come again by the route `retry` after a pause. Errors: likewise.
@@ -145,6 +146,8 @@ class WorkQueue {
   Result<Found> claim_one(std::string_view queue, std::string_view worker,
                           const MayAskAgain& may_ask_again, Row& out);
   Result<std::optional<Row>> next_row(database::Transaction& transaction, std::string_view queue);
+  static Status stands_as(database::Transaction& transaction, const Row& claimed, State state,
+                          const std::string& invocation);
   Status note_turn(database::Transaction& transaction, const Row& row);
   Status enqueue_next_turn(database::Transaction& transaction, const Row& ended);
 

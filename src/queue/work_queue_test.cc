@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -480,6 +481,53 @@ TEST_P(WorkQueueTest, ManyWorkersShareTheRowsWithoutDoubles) {
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(kRows));
   EXPECT_EQ((std::set<std::string>(seen.begin(), seen.end()).size()),
             static_cast<std::size_t>(kRows));
+}
+
+// A commit whose answer was lost is made again.
+TEST_P(WorkQueueTest, ToSayTheSameTwiceIsNoError) {
+  const std::string first = add(work("alice", "invoice.read"));
+  Row row = claim().value();
+  const PutBack back{.reason = "policy_unavailable", .invocation = "i1"};
+  EXPECT_TRUE(queue_->put_back(row, back));
+  EXPECT_TRUE(queue_->put_back(row, back));
+  EXPECT_EQ(code_of(queue_->put_back(row, {.invocation = "i2"})), "failed_precondition");
+  row = claim().value();
+  ASSERT_TRUE(start(row));
+  const Ending ending{.state = State::kSucceeded, .invocation = "i3"};
+  EXPECT_TRUE(queue_->finish(row, ending));
+  EXPECT_TRUE(queue_->finish(row, ending));
+  EXPECT_EQ(code_of(queue_->finish(row, {.state = State::kFailed, .invocation = "i3"})),
+            "failed_precondition");
+  EXPECT_EQ(state_of(first), State::kSucceeded);
+  // A turn of repeated work has one next turn for all that.
+  Work again = work("alice", "invoice.read");
+  again.repeat = 60s;
+  add(again);
+  row = claim().value();
+  ASSERT_TRUE(start(row));
+  EXPECT_TRUE(queue_->finish(row, ending));
+  EXPECT_TRUE(queue_->finish(row, ending));
+  EXPECT_EQ(queue_->list({.states = {State::kWaiting}})->size(), 1U);
+}
+
+// REQ-QU-007
+TEST_P(WorkQueueTest, OtherWorkUnderOneKeyAtOnceIsRefusedInItsOwnWords) {
+  constexpr int kThreads = 6;
+  std::atomic<int> added{0};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      Work what = work("alice", "invoice.read", "{\"n\":" + std::to_string(i) + "}");
+      what.key = "once";
+      const std::string code = error_of(what);
+      if (code.empty()) ++added;
+      if (code == "already_exists") ++refused;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(added, 1);
+  EXPECT_EQ(refused, kThreads - 1);
 }
 
 TEST_P(WorkQueueTest, RefusesTablesOfAnotherVersion) {

@@ -93,14 +93,30 @@ void Worker::say(std::string_view text) const {
   if (parts_.notice) parts_.notice(text);
 }
 
-void Worker::hold(const Row& row) {
-  const MutexLock lock(mutex_);
-  held_.emplace(row.claim, row);
-}
+/// A claim that is renewed as long as it is worked on.
+class Worker::Held {
+ public:
+  Held(Worker& worker, const Row& row) : worker_(worker), row_(row) {
+    const MutexLock lock(worker_.mutex_);
+    worker_.held_.emplace(row_.claim, row_);
+  }
+  ~Held() {
+    const MutexLock lock(worker_.mutex_);
+    worker_.held_.erase(row_.claim);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
 
-void Worker::let_go(const Row& row) {
-  const MutexLock lock(mutex_);
-  held_.erase(row.claim);
+ private:
+  Worker& worker_;
+  const Row& row_;
+};
+
+void Worker::say_at_least(std::string_view text) const noexcept {
+  try {
+    say(text);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): nor is there a way to say so
+  }
 }
 
 void Worker::renew() {
@@ -153,10 +169,20 @@ Turn Worker::work_once(std::stop_token stop) {
   if (was_unavailable) say("work is taken up again");
   if (!*claimed) return Turn::kIdle;
   const Row row = **std::move(claimed);
-  hold(row);
+  const Held held(*this, row);
   process(row, stop);
-  let_go(row);
   return Turn::kWorked;
+}
+
+Turn Worker::turn(const std::stop_token& stop) {
+  try {
+    return work_once(stop);
+  } catch (...) {
+    // Out of memory, for one. What was claimed is let go: it says of itself what it is once its
+    // claim ran out.
+    say_at_least("no work is taken up: something failed on the way");
+    return Turn::kUnavailable;
+  }
 }
 
 // Why a row is refused before it is a call.
@@ -277,8 +303,7 @@ void Worker::rest(const std::stop_token& stop, milliseconds span) {
 
 void Worker::work(const std::stop_token& stop, const std::stop_token& hurry, Until until) {
   while (!stop.stop_requested()) {
-    const Turn turn = work_once(hurry);
-    if (turn == Turn::kWorked) continue;
+    if (turn(hurry) == Turn::kWorked) continue;
     if (until == Until::kIdle) return;
     rest(stop, options_.poll);
   }
@@ -290,10 +315,14 @@ void Worker::keep(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     rest(stop, third);
     if (stop.stop_requested()) return;
-    renew();
-    if (parts_.clock.monotonic_now() - tidied < kQueueTidy) continue;
-    tidied = parts_.clock.monotonic_now();
-    static_cast<void>(parts_.queue.tidy(options_.queue));
+    try {
+      renew();
+      if (parts_.clock.monotonic_now() - tidied < kQueueTidy) continue;
+      tidied = parts_.clock.monotonic_now();
+      static_cast<void>(parts_.queue.tidy(options_.queue));
+    } catch (...) {  // out of memory: claims may run out, and are renewed again in a while
+      say_at_least("claims were not renewed: something failed on the way");
+    }
   }
 }
 

@@ -83,18 +83,19 @@ class Worker {
 
  private:
   class Attempt;
+  class Held;
   void process(const Row& row, const std::stop_token& stop);
   std::optional<access::ReasonCode> refusal_of(const Row& row) const;
   Status end_denied(const Row& row, const enforcement::Denial& denial);
   Status end_repeated(const Row& row, const enforcement::Denial& denial);
   Status end_run(const Row& row, const Attempt& attempt, const enforcement::HandlerResult& result);
   void write(const Row& row, const std::function<Status()>& step);
-  void hold(const Row& row);
-  void let_go(const Row& row);
+  Turn turn(const std::stop_token& stop);
   void work(const std::stop_token& stop, const std::stop_token& hurry, Until until);
   void keep(const std::stop_token& stop);
   void rest(const std::stop_token& stop, std::chrono::milliseconds span);
   void say(std::string_view text) const;
+  void say_at_least(std::string_view text) const noexcept;
 
   const WorkerParts parts_;
   const WorkerOptions options_;

@@ -623,6 +623,36 @@ TEST(Worker, TakesNothingUpWhileItIsNotReady) {
   EXPECT_EQ(desk.notices, "no work is taken up: the server ended\nwork is taken up again\n");
 }
 
+// A thread that fails on the way goes on with the next row, and holds nothing for ever.
+TEST(Worker, AnExceptionCostsNoThread) {
+  Desk desk;
+  const std::string id = desk.add();
+  std::stop_source stop;
+  desk.world.handler.behave = [&](const GrantedCall&) {
+    stop.request_stop();
+    return HandlerResult{.outcome = HandlerOutcome::kSucceeded};
+  };
+  int asked = 0;
+  WorkerParts parts = desk.parts();
+  parts.is_ready = [&]() -> Status {
+    if (++asked == 1) throw std::bad_alloc();
+    return {};
+  };
+  parts.is_offered = [&](std::string_view) {
+    if (asked == 2) throw std::bad_alloc();  // its row is claimed, and not renewed any more
+    return true;
+  };
+  const auto plain = parts.is_ready;
+  parts.is_ready = [&, plain]() -> Status {
+    if (asked == 2) desk.advance(kQueueClaimTime + 1s);
+    return plain();
+  };
+  Worker worker(parts, {.poll = 1ms});
+  ASSERT_TRUE(worker.run(stop.get_token(), {}));
+  EXPECT_EQ(desk.word(id), "succeeded 2");
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(Worker, SeveralWithThreadsShareOneQueue) {
   for (const Backend backend : {Backend::kSqlite, Backend::kPostgres}) {
     Desk desk(backend);
