@@ -134,7 +134,6 @@ Status EventReader::begin_file(ReadFile& file) {
   return {};
 }
 
-Result<Item> EventReader::read_item() {
 Status EventReader::open_path(std::size_t index) {
   source_ = input_.paths[index];
   const bool is_known =
@@ -147,6 +146,7 @@ Status EventReader::open_path(std::size_t index) {
   return {};
 }
 
+Result<Item> EventReader::read_item() {
   return lines_ ? read_line() : read_translated();
 }
 
