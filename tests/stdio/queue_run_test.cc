@@ -72,7 +72,7 @@ TEST_F(QueueRunTest, ThreadsShareOneServer) {
   EXPECT_EQ(state_of(asks), "succeeded");
 }
 
-// REQ-LG-030, for the queue as well.
+// REQ-QU-044
 TEST_F(QueueRunTest, AFileThatVanishesIsNotMadeAnew) {
   const auto store =
       gateway::open_queue(config_, gateway::QueueCreation::kIfAbsent, files_, clock_, random_);
