@@ -22,15 +22,18 @@ constexpr std::array<std::pair<State, std::string_view>, 7> kStateNames{{
 
 // What the work is; with what surrounds it, what the row was when it was enqueued.
 json::Object work_of(const Row& row) {
-  return json::Object{{"arguments", row.arguments_json},
-                      {"key", row.key},
-                      {"lane", row.lane},
-                      {"max_attempts", std::to_string(row.max_attempts)},
-                      {"not_before", std::to_string(row.not_before.unix_ns)},
-                      {"principal", row.principal},
-                      {"queue", row.queue},
-                      {"repeat_ms", std::to_string(row.repeat_ms)},
-                      {"tool", row.tool}};
+  json::Object out{{"arguments", row.arguments_json},
+                   {"key", row.key},
+                   {"lane", row.lane},
+                   {"max_attempts", std::to_string(row.max_attempts)},
+                   {"not_before", std::to_string(row.not_before.unix_ns)},
+                   {"principal", row.principal},
+                   {"queue", row.queue},
+                   {"repeat_ms", std::to_string(row.repeat_ms)},
+                   {"tool", row.tool}};
+  // Rows of before had none, and keep their seals.
+  if (!row.call_key.empty()) out.set("call_key", row.call_key);
+  return out;
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ const std::string_view kRowColumns =
     "number, id, queue, lane, principal, tool, arguments, work_key, run_id, case_id, enqueued_by, "
     "enqueued_policy_version, not_before, repeat_ms, max_attempts, enqueued, seal, state, route, "
     "due, attempt, generation, claim, worker, reason, error_type, last_invocation, changed, "
-    "started_generation";
+    "started_generation, call_key";
 
 std::string_view state_name(State state) {
   for (const auto& [each, name] : kStateNames) {
@@ -56,7 +59,7 @@ std::optional<State> parse_state(std::string_view name) {
 }
 
 Row row_of(const database::Row& cells) {
-  constexpr std::size_t kColumns = 29;
+  constexpr std::size_t kColumns = 30;
   if (cells.size() != kColumns) return {};
   auto cell = cells.begin();
   const auto text = [&] { return text_of(*cell++); };
@@ -91,6 +94,7 @@ Row row_of(const database::Row& cells) {
   out.last_invocation = text();
   out.changed = WallTime{integer()};
   out.started_generation = integer();
+  out.call_key = text();
   return out;
 }
 

@@ -3,14 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "database/cell.h"
 
 namespace remit::queue {
 namespace {
 
-constexpr std::int64_t kVersion = 2;
-// Did not keep that a row was started once it was claimed again.
-constexpr std::int64_t kVersionWithoutStarts = 1;
+constexpr std::int64_t kVersion = 3;
+
+/// A column that came with a version; tables of the versions before it get it.
+struct Column {
+  std::int64_t since;
+  std::string_view definition;
+};
+constexpr std::array<Column, 2> kLaterColumns{{
+    {2, "started_generation bigint not null default -1"},
+    {3, "call_key text not null default ''"},
+}};
 
 // Columns that another program may leave out have a default: such a row is legacy, has no seal, and
 // is denied when its turn comes.
@@ -34,8 +44,8 @@ std::string row_table(database::Dialect dialect) {
       "claim text not null default '', worker text not null default '', "
       "reason text not null default '', error_type text not null default '', "
       "last_invocation text not null default '', changed bigint not null default 0, "
-      "started_generation bigint not null default -1)",
-      number);
+      "{}, {})",
+      number, kLaterColumns[0].definition, kLaterColumns[1].definition);
 }
 
 Status agree_on_version(database::Transaction& transaction) {
@@ -44,14 +54,13 @@ Status agree_on_version(database::Transaction& transaction) {
       transaction.run("select coalesce(max(version), 0) from remit_queue_version", {}));
   const std::int64_t version = found.rows.empty() ? 0 : integer_of(found.rows.front().front());
   if (version == kVersion) return {};
-  if (version != 0 && version != kVersionWithoutStarts) {
+  if (version > kVersion) {
     return Error{ErrorCode::kUnsupported, "the queue's tables are of another version"};
   }
-  if (version == kVersionWithoutStarts) {
-    REMIT_TRY(
-        transaction.run("alter table remit_queue_row add column "
-                        "started_generation bigint not null default -1",
-                        {}));
+  for (const Column& column : kLaterColumns) {
+    if (version == 0 || version >= column.since) continue;
+    REMIT_TRY(transaction.run(
+        fmt::format("alter table remit_queue_row add column {}", column.definition), {}));
   }
   const database::Parameter ours{":version", kVersion};
   REMIT_TRY(

@@ -27,7 +27,10 @@ struct Work {
   std::string tool;            ///< catalogue name
   std::string arguments_json;  ///< JSON text of an object, references as the caller wrote them
   std::string key = {};        ///< the enqueuer's own; empty: each enqueuing is new work
-  std::string run_id = {};     ///< these four are context
+  /// The caller's idempotency key: what the ledger knows the call by, at whichever door it comes
+  /// (REQ-QU-022). Empty: the row has one of its own.
+  std::string call_key = {};
+  std::string run_id = {};  ///< these four are context
   std::string case_id = {};
   std::string enqueued_by = {};  ///< the enqueuing invocation
   std::string enqueued_policy_version = {};
@@ -68,6 +71,7 @@ struct Row {
   std::int64_t max_attempts = 0;
   WallTime enqueued;
   std::string seal;
+  std::string call_key;  ///< empty: the row's own
 
   State state = State::kUnknown;
   std::string route;            ///< of its next attempt, or of its last
@@ -88,7 +92,8 @@ struct Row {
   }
   /// What the ledger knows the row's runs by.
   [[nodiscard]] std::string invocation_key() const {
-    return "queue:" + id + ":" + std::to_string(generation);
+    if (call_key.empty()) return "queue:" + id + ":" + std::to_string(generation);
+    return generation == 0 ? call_key : call_key + "#" + std::to_string(generation);
   }
 };
 

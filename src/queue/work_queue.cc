@@ -102,6 +102,7 @@ Result<Row> WorkQueue::row_for(const Work& work) const {
       {"a lane's name", &work.lane},
       {"a tool's name", &work.tool},
       {"a key", &work.key},
+      {"an idempotency key", &work.call_key},
       {"a run id", &work.run_id},
       {"a case id", &work.case_id},
       {"an invocation id", &work.enqueued_by},
@@ -109,6 +110,10 @@ Result<Row> WorkQueue::row_for(const Work& work) const {
   for (const auto& [what, text] : texts) REMIT_TRY(text_fits(*text, what, kMaxIdBytes));
   if (work.repeat.count() != 0 && (work.repeat < kLeastRepeat || work.repeat > kLongestRepeat)) {
     return Error{ErrorCode::kInvalidInput, "a period is a minute or more and a year or less"};
+  }
+  if (work.repeat.count() != 0 && !work.call_key.empty()) {
+    return Error{ErrorCode::kInvalidInput,
+                 "an idempotency key names one call, and work that repeats is many"};
   }
   if (work.max_attempts < 1 || work.max_attempts > kMaxAttempts) {
     return Error{ErrorCode::kInvalidInput,
@@ -132,6 +137,7 @@ Result<Row> WorkQueue::row_for(const Work& work) const {
   row.tool = work.tool;
   row.arguments_json = json::canonical(arguments);
   row.key = work.key;
+  row.call_key = work.call_key;
   row.run_id = work.run_id;
   row.case_id = work.case_id;
   row.enqueued_by = work.enqueued_by;
@@ -177,6 +183,7 @@ Status WorkQueue::insert(Transaction& transaction, const Row& row) {
       {":tool", row.tool},
       {":arguments", row.arguments_json},
       {":work_key", row.key},
+      {":call_key", row.call_key},
       {":run_id", row.run_id},
       {":case_id", row.case_id},
       {":enqueued_by", row.enqueued_by},
@@ -194,9 +201,10 @@ Status WorkQueue::insert(Transaction& transaction, const Row& row) {
   REMIT_TRY(transaction.run(
       "insert into remit_queue_row(id, queue, lane, principal, tool, arguments, work_key, run_id, "
       "case_id, enqueued_by, enqueued_policy_version, not_before, repeat_ms, max_attempts, "
-      "enqueued, seal, content, route, due, changed) values(:id, :queue, :lane, :principal, :tool, "
-      ":arguments, :work_key, :run_id, :case_id, :enqueued_by, :version, :not_before, :repeat_ms, "
-      ":max_attempts, :enqueued, :seal, :content, :route, :due, :changed)",
+      "enqueued, seal, content, route, due, changed, call_key) values(:id, :queue, :lane, "
+      ":principal, :tool, :arguments, :work_key, :run_id, :case_id, :enqueued_by, :version, "
+      ":not_before, :repeat_ms, :max_attempts, :enqueued, :seal, :content, :route, :due, :changed, "
+      ":call_key)",
       parameters));
   const Parameter lane[] = {{":queue", row.queue}, {":lane", row.lane}};
   // A lane that is new waits as long as if it had just had its turn.
@@ -219,10 +227,11 @@ Result<Enqueued> WorkQueue::enqueue(const Work& work) {
                                     {":key", row.key}};
     REMIT_TRY_ASSIGN(
         const Answer answer,
-        transaction.run("select id, content, generation from remit_queue_row where queue = :queue "
-                        "and principal = :principal and tool = :tool and work_key = :key and "
-                        "work_key <> ''",
-                        parameters));
+        transaction.run(
+            "select id, content, generation, call_key from remit_queue_row where queue = :queue "
+            "and principal = :principal and tool = :tool and work_key = :key and "
+            "work_key <> ''",
+            parameters));
     if (answer.rows.empty()) return false;
     const database::Row& found = answer.rows.front();
     if (text_of(found[1]) != content_of(row, key_)) {
@@ -231,6 +240,7 @@ Result<Enqueued> WorkQueue::enqueue(const Work& work) {
     Row earlier;
     earlier.id = text_of(found[0]);
     earlier.generation = integer_of(found[2]);
+    earlier.call_key = text_of(found[3]);
     out = {.id = earlier.id, .invocation_key = earlier.invocation_key(), .is_new = false};
     return true;
   };

@@ -538,11 +538,12 @@ TEST_P(WorkQueueTest, RefusesTablesOfAnotherVersion) {
   EXPECT_EQ(opened.error().code, ErrorCode::kUnsupported);
 }
 
-// Tables that were made before it was kept that a row was started.
+// Tables that were made before it was kept that a row was started, and before keys of calls.
 TEST_P(WorkQueueTest, TakesOverTablesOfTheVersionBefore) {
   const std::string id = add(work("alice", "invoice.read"));
   const Row first = claim().value();
   ASSERT_TRUE(start(first));
+  database_.run("alter table remit_queue_row drop column call_key");
   database_.run("alter table remit_queue_row drop column started_generation");
   database_.run("delete from remit_queue_version");
   database_.run("insert into remit_queue_version(version) values(1)");
@@ -554,6 +555,11 @@ TEST_P(WorkQueueTest, TakesOverTablesOfTheVersionBefore) {
   EXPECT_EQ(again.id, id);
   EXPECT_TRUE(again.was_started());
   ASSERT_NE(open(), nullptr) << "and once is enough";
+  database_.run("alter table remit_queue_row drop column call_key");
+  database_.run("delete from remit_queue_version where version <> 1");
+  database_.run("update remit_queue_version set version = 2");
+  ASSERT_NE(open(), nullptr);
+  EXPECT_TRUE(queue_->find(id)->was_started());
 }
 
 // REQ-QU-018, REQ-QU-020
