@@ -82,6 +82,12 @@ ClaimStep claim_once(const Surroundings& world, std::string_view invocation_id, 
       break;
     }
     if (outcome->verdict != ClaimVerdict::kApprovalGone) {
+      // What used the key may have used up the approval since it was looked up, and stand in the
+      // log before this call, where "active" would then be wrong.
+      const bool is_perhaps_used_up = facts.approval &&
+                                      facts.approval->state == ledger::ApprovalState::kActive &&
+                                      outcome->verdict != ClaimVerdict::kConflict;
+      if (is_perhaps_used_up && !is_last) return ClaimStep::kApprovalMoved;
       facts.earlier = outcome->verdict;
       const ReasonCode reason = outcome->verdict == ClaimVerdict::kUnknown
                                     ? ReasonCode::kOutcomeUnknown

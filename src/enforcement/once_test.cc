@@ -484,6 +484,25 @@ TEST_F(OnceTest, AnApprovalThatGoesAwayBeforeTheClaimIsGone) {
   EXPECT_EQ(world_.handler.runs(), 0U);
 }
 
+// REQ-BD-046: of two calls by one key, the one that came second records the approval as used up,
+// although it was active when it was looked up.
+TEST_F(OnceTest, AnApprovalThatItsOwnKeyUsesUpMeanwhileIsRecordedAsUsedUp) {
+  EXPECT_EQ(invoke(call("refund.keyed", "k")), "approval_required");
+  grant();
+  ledger_.on_claim = [&]() -> Status {
+    ledger_.on_claim = nullptr;
+    EXPECT_EQ(invoke(call("refund.keyed", "k")), "succeeded");
+    return {};
+  };
+  EXPECT_EQ(invoke(call("refund.keyed", "k")), "duplicate_invocation succeeded");
+  std::string states;
+  for (const auto& event : world_.evidence.events()) {
+    if (text_of(event, "event") != "approval.checked") continue;
+    states += std::string(text_of(event, "approval_state")) + " ";
+  }
+  EXPECT_EQ(states, "active consumed ");
+}
+
 // REQ-BD-054, REQ-LG-043
 TEST_F(OnceTest, ShadowModeRelaxesTheApprovalAndNotTheKey) {
   EXPECT_EQ(invoke(call("refund.trial", "k")), "succeeded");
