@@ -20,6 +20,22 @@ bool is_blank(std::string_view text) {
                           }));
 }
 
+// How many bytes of `text` are whole blank lines of at most `most` bytes, adding their number to
+// `lines`: runs of them need not be found one by one.
+std::size_t skip_blank_lines(std::string_view text, std::size_t most, std::size_t& lines) {
+  std::size_t begin = 0;  // of a line
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\n') {
+      if (at - begin > most) break;
+      ++lines;
+      begin = at + 1;
+    } else if (text[at] != ' ' && text[at] != '\t' && text[at] != '\r') {
+      break;
+    }
+  }
+  return begin;
+}
+
 // Gives texts that the decoder had to unescape, and so stand in its memory, a place of their own.
 void adopt_texts(std::string_view line, event::Event& event, std::deque<std::string>& texts) {
   const auto is_elsewhere = [&](std::string_view text) {
@@ -231,6 +247,9 @@ void DecodedLines::decode(Block& block, event::Decoder& decoder) const {
   block.count = block.numbered = 0;
   block.texts.clear();
   while (block.at < block.size && block.count < lines_at_once_) {
+    block.at += skip_blank_lines({block.bytes.get() + block.at, block.size - block.at},
+                                 max_line_bytes_, block.numbered);
+    if (block.at == block.size) break;
     const std::string_view rest(block.bytes.get() + block.at, block.size - block.at);
     const std::string_view text = rest.substr(0, decoder.find_line(rest));
     const bool is_whole = text.size() < rest.size();

@@ -109,6 +109,36 @@ TEST(DecodedLines, MayBeManyAndShort) {
   EXPECT_EQ(lines_of(text, 2, SIZE_MAX).back(), "60000 179997 byte 0");
 }
 
+TEST(DecodedLines, MayBeBlankInLongRuns) {
+  const std::string event = "{\"event\":\"x.a\"}\n";
+  std::string text;
+  std::vector<std::string> expected;
+  std::size_t number = 0;
+  const auto add = [&](const std::string& line, const char* said) {
+    expected.push_back(std::to_string(++number) + " " + std::to_string(text.size()) + " " + said);
+    text += line;
+  };
+  const auto add_blanks = [&](const std::string& line, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) text += line;
+    number += count;
+  };
+  add_blanks("\n", DecodedLines::kBlockBytes + 1);
+  add(event, " ");
+  add_blanks("\r\n", 70'000);
+  add_blanks(std::string(50, ' ') + "\n", 3000);
+  add(std::string(51, ' ') + "\n", "too long");
+  add(" " + event, " ");
+  add_blanks(" \t\n", 2);
+  add(" x\n", "byte 1");
+  add(event, " ");
+  text += "\n \n  ";
+  for (const unsigned threads : {1U, 3U}) {
+    for (const std::size_t piece : {SIZE_MAX, std::size_t{1'777}}) {
+      EXPECT_EQ(lines_of(text, threads, piece, 50), expected) << threads << " " << piece;
+    }
+  }
+}
+
 TEST(DecodedLines, NeedNoThreadThatTheSystemDoesNotGive) {
   const std::string text = many_lines();
   const std::vector<std::string> expected = lines_of(text, 1, SIZE_MAX);
