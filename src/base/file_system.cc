@@ -345,7 +345,7 @@ Status PosixFileSystem::remove(const std::string& path) {
 
 Result<FileInfo> PosixFileSystem::info(const std::string& path) {
   struct stat found{};
-  if (::lstat(path.c_str(), &found) != 0) return system_error("cannot look at", path);
+  if (::lstat(path.c_str(), &found) != 0) return system_error("cannot open", path);
   FileInfo out;
   out.kind = kind_of(found.st_mode);
   out.size = static_cast<std::uint64_t>(found.st_size);

@@ -24,10 +24,10 @@ std::string asked_text(const ApprovalRequest& asked) {
   if (!asked.on_behalf_of.empty()) {
     out += fmt::format("  on behalf of: {}\n", in_full(asked.on_behalf_of));
   }
-  out += fmt::format("  resources: {}\n", in_full(asked.resources));
+  out += fmt::format("  resources: {}\n", as_it_is(asked.resources));
   out += asked.arguments.empty()
              ? fmt::format("  arguments: more than {} bytes, not kept\n", kMaxRequestArgumentBytes)
-             : fmt::format("  arguments: {}\n", in_full(asked.arguments));
+             : fmt::format("  arguments: {}\n", as_it_is(asked.arguments));
   return out + fmt::format("  policy version: {}\n", in_full(asked.policy_version));
 }
 
@@ -44,8 +44,9 @@ json::Object asked_json(const ApprovalRequest& asked) {
 }
 
 std::string pending_text(const PendingRequest& request) {
-  return fmt::format("request {}  asked {} time(s), last {}\n", request.asked.request,
-                     request.times, format_rfc3339(request.last)) +
+  return fmt::format("request {}  asked {}, last {}\n", request.asked.request,
+                     request.times == 1 ? "once" : fmt::format("{} times", request.times),
+                     format_rfc3339(request.last)) +
          asked_text(request.asked);
 }
 
@@ -146,11 +147,24 @@ int run_list(const Arguments& arguments, World& world) {
                     arguments.has("--all") ? "no approvals\n" : "no active approvals\n");
 }
 
+/// What the beginning of an id stands for, among what waits and what was granted: ids are long, and
+/// people copy their first letters. An error is for whoever asks next.
+std::string meant_id(ledger::Desk& desk, const std::string& given) {
+  std::vector<std::string> ids;
+  if (const auto pending = desk.pending()) {
+    for (const PendingRequest& each : *pending) ids.push_back(each.asked.request);
+  }
+  if (const auto approvals = desk.approvals(true)) {
+    for (const Approval& each : *approvals) ids.push_back(each.id);
+  }
+  return full_id(given, ids);
+}
+
 int run_show(const Arguments& arguments, World& world) {
   int exit_code = kExitOk;
   const auto desk = open_desk(arguments, world, exit_code);
   if (desk == nullptr) return exit_code;
-  const std::string& id = arguments.positionals().front();
+  const std::string id = meant_id(*desk, arguments.positionals().front());
   const bool is_json = arguments.value("--format") == "json";
   const auto approval = desk->find(id);
   if (approval) {
@@ -178,7 +192,7 @@ int run_grant(const Arguments& arguments, World& world) {
   int exit_code = kExitOk;
   const auto desk = open_desk(arguments, world, exit_code);
   if (desk == nullptr) return exit_code;
-  const auto granted = desk->grant({.request = arguments.positionals().front(),
+  const auto granted = desk->grant({.request = meant_id(*desk, arguments.positionals().front()),
                                     .by = arguments.value("--by"),
                                     .reason = arguments.value("--reason"),
                                     .lifetime = *lifetime});
@@ -192,7 +206,7 @@ int run_revoke(const Arguments& arguments, World& world) {
   int exit_code = kExitOk;
   const auto desk = open_desk(arguments, world, exit_code);
   if (desk == nullptr) return exit_code;
-  const std::string& id = arguments.positionals().front();
+  const std::string id = meant_id(*desk, arguments.positionals().front());
   const Status revoked = desk->revoke(id, arguments.value("--by"), arguments.value("--reason"));
   if (!revoked) return refuse(world, revoked.error());
   return print(world, fmt::format("revoked {}\n", id), kExitOk);
@@ -219,7 +233,8 @@ std::vector<Command> approval_commands() {
        .summary = "Show one approval, or one request for one",
        .description = "Prints what it is for, who granted it and why, and what became of it.",
        .flags = {config_flag(), list_format_flag()},
-       .positionals = {{.name = "ID", .help = "an approval's id, or a request's"}},
+       .positionals = {{.name = "ID",
+                        .help = "an approval's id, or a request's, or how one begins"}},
        .run = run_show},
       {.path = "approvals grant",
        .summary = "Approve one call that waits for it",
@@ -233,7 +248,8 @@ std::vector<Command> approval_commands() {
                  {.name = "--expires",
                   .value_name = "TIME",
                   .help = "how long it is good, as 90s, 10m, 2h or 7d; 15m by default"}},
-       .positionals = {{.name = "REQUEST", .help = "the request's id, as list --pending has it"}},
+       .positionals = {{.name = "REQUEST",
+                        .help = "the request's id, as list --pending has it, or how it begins"}},
        .examples = {{"remit approvals grant --config remit.yaml 3f2a… --by carol --reason \"ticket "
                      "812\" --expires 10m",
                      "let the agent refund this invoice by this amount, once"}},
@@ -242,7 +258,7 @@ std::vector<Command> approval_commands() {
        .summary = "Take back an approval that was not used",
        .description = "It counts from the next call on.",
        .flags = {config_flag(), by_flag(), reason_flag()},
-       .positionals = {{.name = "APPROVAL", .help = "the approval's id"}},
+       .positionals = {{.name = "APPROVAL", .help = "the approval's id, or how it begins"}},
        .run = run_revoke},
   };
 }

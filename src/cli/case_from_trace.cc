@@ -20,7 +20,7 @@ int write_new(World& world, const std::string& path, const std::string& text, in
   if (world.files.info(path)) {
     complain(world,
              Error{ErrorCode::kAlreadyExists, "is there already and is not overwritten", path});
-    return kExitUsage;
+    return kExitCannotWrite;
   }
   const Status written = world.files.replace(path, text);
   if (written) return exit_code;

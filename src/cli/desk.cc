@@ -31,7 +31,10 @@ int refuse(World& world, const Error& error) {
     case ErrorCode::kNotFound:
     case ErrorCode::kAlreadyExists:
     case ErrorCode::kFailedPrecondition:
+    case ErrorCode::kLimitExceeded:
       return kExitFailed;
+    case ErrorCode::kInternal:
+      return kExitInternal;
     default:
       return kExitBadInput;
   }
@@ -61,6 +64,30 @@ Flag reason_flag() {
 
 std::string in_full(std::string_view text) {
   return quoted(text, text.size());
+}
+
+std::string as_it_is(std::string_view text) {
+  std::string escaped = in_full(text);
+  std::string out;
+  for (std::size_t i = 1; i + 1 < escaped.size(); ++i) {
+    const bool is_escape = escaped[i] == '\\' && (escaped[i + 1] == '"' || escaped[i + 1] == '\\');
+    if (is_escape) ++i;
+    out += escaped[i];
+  }
+  return out;
+}
+
+std::string full_id(std::string_view given, const std::vector<std::string>& ids) {
+  constexpr std::size_t kLeastPrefix = 4;
+  if (given.size() < kLeastPrefix) return std::string(given);
+  const std::string* found = nullptr;
+  for (const std::string& id : ids) {
+    if (id == given) return id;
+    if (!id.starts_with(given)) continue;
+    if (found != nullptr) return std::string(given);
+    found = &id;
+  }
+  return found == nullptr ? std::string(given) : *found;
 }
 
 std::string time_text(std::optional<WallTime> time) {

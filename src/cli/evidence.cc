@@ -49,6 +49,15 @@ bool selected(const event::Event& event, const Arguments& arguments) {
          fits("--run-id", event::Field::kRunId) && fits("--case-id", event::Field::kCaseId);
 }
 
+// Of a file within it, or of another, no directory can be verified.
+bool is_no_directory(World& world, const std::string& path) {
+  const Result<FileInfo> info = world.files.info(path);
+  if (!info || info->kind != FileInfo::Kind::kFile) return false;
+  complain(world, Error{ErrorCode::kInvalidInput,
+                        "is a file; give the evidence directory, which holds writer-NNNNNN", path});
+  return true;
+}
+
 }  // namespace
 
 int run_evidence_verify(const Arguments& arguments, World& world) {
@@ -62,6 +71,7 @@ int run_evidence_verify(const Arguments& arguments, World& world) {
     kept = std::move(*head);
   }
   const std::string& directory = arguments.positionals().front();
+  if (is_no_directory(world, directory)) return kExitBadInput;
   const Result<evidence::VerifyReport> report = evidence::verify(world.files, directory, kept);
   if (!report) {
     complain(world, report.error());
@@ -76,6 +86,7 @@ int run_evidence_verify(const Arguments& arguments, World& world) {
 
 int run_evidence_show(const Arguments& arguments, World& world) {
   const std::string& directory = arguments.positionals().front();
+  if (is_no_directory(world, directory)) return kExitBadInput;
   const Result<std::vector<evidence::WriterSegments>> writers =
       evidence::list_segments(world.files, directory);
   if (!writers) {

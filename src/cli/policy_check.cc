@@ -70,6 +70,13 @@ int report_problems(World& world, const std::vector<Error>& problems) {
 
 int run_policy_check(const Arguments& arguments, World& world) {
   const std::string& directory = arguments.positionals().front();
+  if (const Result<FileInfo> info = world.files.info(directory);
+      info && info->kind == FileInfo::Kind::kFile) {
+    complain(world,
+             Error{ErrorCode::kInvalidInput,
+                   "is a file; give the bundle's directory, which holds bundle.yaml", directory});
+    return kExitBadInput;
+  }
   const policy::BundleOutcome loaded = policy::load_bundle(world.files, directory);
   if (loaded.bundle == nullptr) {
     const int exit_code = report_problems(world, loaded.problems);

@@ -9,8 +9,11 @@
 #include "base/limits.h"
 #include "base/rfc3339.h"
 #include "cli/commands.h"
+#include "cli/desk.h"
+#include "cli/nearest.h"
 #include "gateway/run_queue.h"
 #include "json/value.h"
+#include "policy/bundle.h"
 
 namespace remit::cli {
 namespace {
@@ -127,22 +130,7 @@ std::string row_text(const Row& row, const std::vector<queue::Note>& notes, bool
   return out;
 }
 
-int fail(World& world, const Error& error) {
-  complain(world, error);
-  switch (error.code) {
-    case ErrorCode::kInvalidInput:
-      return kExitUsage;
-    case ErrorCode::kNotFound:
-    case ErrorCode::kAlreadyExists:
-    case ErrorCode::kFailedPrecondition:
-    case ErrorCode::kLimitExceeded:
-      return kExitFailed;
-    default:
-      return kExitBadInput;
-  }
-}
-
-int fail(World& world, const std::vector<Error>& problems) {
+int refuse(World& world, const std::vector<Error>& problems) {
   for (const Error& problem : problems) complain(world, problem);
   return kExitBadInput;
 }
@@ -193,7 +181,7 @@ std::string host_and_process() {
 
 int run_work(const Arguments& arguments, World& world) {
   const auto threads = number(arguments, "--threads", 1, 1, kMaxQueueThreads);
-  if (!threads) return fail(world, threads.error());
+  if (!threads) return refuse(world, threads.error());
   const gateway::QueueRun run{
       .config_file = arguments.value("--config"),
       .launch = {.run_id = arguments.value("--run-id"),
@@ -205,19 +193,15 @@ int run_work(const Arguments& arguments, World& world) {
       .until = arguments.has("--until-idle") ? queue::Until::kIdle : queue::Until::kStopped};
   const std::vector<Error> problems =
       gateway::run_queue(run, world.files, world.clock, world.random);
-  return problems.empty() ? kExitOk : fail(world, problems);
+  return problems.empty() ? kExitOk : refuse(world, problems);
 }
 
-Result<queue::Work> work_of(const Arguments& arguments, World& world) {
+Result<queue::Work> work_of(const Arguments& arguments) {
   queue::Work work;
   work.queue = queue_name(arguments);
   work.principal = arguments.value("--principal");
   work.tool = arguments.value("--tool");
   work.key = arguments.value("--key");
-  if (arguments.has("--arguments")) {
-    REMIT_TRY_ASSIGN(work.arguments_json,
-                     world.files.read(arguments.value("--arguments"), kMaxQueuedCallBytes));
-  }
   if (arguments.has("--not-before")) {
     auto time = parse_rfc3339(arguments.value("--not-before"));
     if (!time) return in_place("--not-before", time.error());
@@ -231,29 +215,91 @@ Result<queue::Work> work_of(const Arguments& arguments, World& world) {
   return work;
 }
 
+// The file of `--arguments`, which is an input like any other.
+Result<std::string> read_arguments(World& world, const std::string& file) {
+  REMIT_TRY_ASSIGN(std::string text, world.files.read(file, kMaxQueuedCallBytes));
+  const Result<json::Value> value = json::parse(text);
+  if (!value) return in_place(file, value.error());
+  if (value->if_object() == nullptr) {
+    return Error{ErrorCode::kInvalidInput, "is no JSON object, as the arguments of a call are",
+                 file};
+  }
+  return text;
+}
+
+// What would keep the row from running if nothing changed. Nothing is decided now and all of it may
+// change, so that these are warnings.
+std::vector<std::string> obstacles(const queue::Work& work, const policy::Bundle& bundle) {
+  std::vector<std::string> out;
+  for (const std::string_view route :
+       {queue::kQueuedRoute, queue::kScheduledRoute, queue::kRetryRoute}) {
+    if (bundle.find_route(route) == nullptr) {
+      out.push_back(fmt::format("the bundle has no route {}, and no worker starts without", route));
+    }
+  }
+  const policy::Tool* tool = bundle.find_tool(work.tool);
+  if (tool == nullptr) {
+    std::vector<std::string_view> known;
+    for (const policy::Tool& each : bundle.tools) known.push_back(each.name);
+    out.push_back(fmt::format("the catalogue has no tool {}{}", quoted(work.tool),
+                              suggestion(work.tool, known)));
+    return out;
+  }
+  const Result<json::Value> given =
+      work.arguments_json.empty() ? json::Object{} : json::parse(work.arguments_json);
+  if (!given || !tool->arguments) return out;
+  const auto mismatches = tool->arguments->validate(*given);
+  if (!mismatches || mismatches->empty()) return out;
+  const json::SchemaMismatch& first = mismatches->front();
+  out.push_back(
+      fmt::format("the arguments do not fit the schema of {}: {}{}{}", tool->name, first.keyword,
+                  first.property.empty() ? "" : " " + quoted(first.property),
+                  first.instance_pointer.empty() ? "" : " at " + quoted(first.instance_pointer)));
+  return out;
+}
+
+void warn(const queue::Work& work, const gateway::Config& config, World& world) {
+  const policy::BundleOutcome loaded = policy::load_bundle(world.files, config.bundle);
+  const std::vector<std::string> found =
+      loaded.bundle == nullptr
+          ? std::vector<std::string>{fmt::format("the bundle cannot be loaded, and no worker "
+                                                 "starts without; see remit policy check {}",
+                                                 config.bundle)}
+          : obstacles(work, *loaded.bundle);
+  for (const std::string& each : found) {
+    complain(world, Error{ErrorCode::kInvalidInput, "warning: " + each});
+  }
+}
+
 int run_enqueue(const Arguments& arguments, World& world) {
-  const auto work = work_of(arguments, world);
-  if (!work) return fail(world, work.error());
+  auto work = work_of(arguments);
+  if (!work) return refuse(world, work.error());
+  if (arguments.has("--arguments")) {
+    auto text = read_arguments(world, arguments.value("--arguments"));
+    if (!text) return refuse(world, std::vector<Error>{text.error()});
+    work->arguments_json = *std::move(text);
+  }
   const gateway::ConfigOutcome read =
       gateway::read_config(world.files, arguments.value("--config"));
-  if (!read.config) return fail(world, read.problems);
+  if (!read.config) return refuse(world, read.problems);
   const auto enqueued =
       gateway::enqueue_for(*read.config, *work, world.files, world.clock, world.random);
-  if (!enqueued) return fail(world, enqueued.error());
+  if (!enqueued) return refuse(world, enqueued.error());
+  warn(*work, *read.config, world);
   return print(world, enqueued->id + (enqueued->is_new ? "\n" : " was enqueued before\n"), kExitOk);
 }
 
 int run_list(const Arguments& arguments, World& world) {
   std::vector<Error> problems;
   const auto opened = open(arguments, world, problems);
-  if (!problems.empty()) return fail(world, problems);
-  if (!opened) return fail(world, opened.error());
+  if (!problems.empty()) return refuse(world, problems);
+  if (!opened) return refuse(world, opened.error());
   queue::Listing listing{.queue = queue_name(arguments)};
   for (const std::string& name : arguments.values("--state")) {
     listing.states.push_back(*queue::parse_state(name));  // the set is closed
   }
   const auto rows = opened->store.queue->list(listing);
-  if (!rows) return fail(world, rows.error());
+  if (!rows) return refuse(world, rows.error());
   const bool with_arguments = arguments.has("--arguments");
   if (arguments.value("--format") == "json") {
     json::Array all;
@@ -269,13 +315,13 @@ int run_list(const Arguments& arguments, World& world) {
 int run_show(const Arguments& arguments, World& world) {
   std::vector<Error> problems;
   const auto opened = open(arguments, world, problems);
-  if (!problems.empty()) return fail(world, problems);
-  if (!opened) return fail(world, opened.error());
+  if (!problems.empty()) return refuse(world, problems);
+  if (!opened) return refuse(world, opened.error());
   const std::string& id = arguments.positionals().front();
   const auto row = opened->store.queue->find(id);
-  if (!row) return fail(world, row.error());
+  if (!row) return refuse(world, row.error());
   const auto notes = opened->store.queue->notes(id);
-  if (!notes) return fail(world, notes.error());
+  if (!notes) return refuse(world, notes.error());
   const bool with_arguments = arguments.has("--arguments");
   if (arguments.value("--format") != "json") {
     return print(world, row_text(*row, *notes, with_arguments), kExitOk);
@@ -295,33 +341,19 @@ int run_show(const Arguments& arguments, World& world) {
 int run_requeue(const Arguments& arguments, World& world) {
   std::vector<Error> problems;
   const auto opened = open(arguments, world, problems);
-  if (!problems.empty()) return fail(world, problems);
-  if (!opened) return fail(world, opened.error());
+  if (!problems.empty()) return refuse(world, problems);
+  if (!opened) return refuse(world, opened.error());
   const Status done =
       opened->store.queue->requeue({.id = arguments.positionals().front(),
                                     .by = arguments.value("--by"),
                                     .reason = arguments.value("--reason"),
                                     .may_have_run_is_settled = arguments.has("--settled")});
-  if (!done) return fail(world, done.error());
+  if (!done) return refuse(world, done.error());
   return print(world, "it waits, and will be decided anew\n", kExitOk);
-}
-
-Flag config_flag() {
-  return {.name = "--config",
-          .value_name = "FILE",
-          .help = "the configuration, remit.config/1, with `state`",
-          .required = true};
 }
 
 Flag queue_flag() {
   return {.name = "--queue", .value_name = "NAME", .help = "the queue; `default` by default"};
-}
-
-Flag format_flag() {
-  return {.name = "--format",
-          .value_name = "FORMAT",
-          .help = "what to print",
-          .choices = {"text", "json"}};
 }
 
 Flag arguments_shown_flag() {
@@ -414,7 +446,7 @@ Command list_command() {
                      .repeatable = true,
                      .choices = {"waiting", "claimed", "started", "succeeded", "failed", "denied",
                                  "unknown"}},
-                    format_flag(),
+                    list_format_flag(),
                     arguments_shown_flag()},
           .examples = {{"remit queue list --config remit.yaml --state denied --state unknown",
                         "what waits for a person"}},
@@ -427,28 +459,27 @@ Command show_command() {
           .description =
               "From the database alone; `remit explain` tells what is on record of its "
               "last invocation.",
-          .flags = {config_flag(), format_flag(), arguments_shown_flag()},
+          .flags = {config_flag(), list_format_flag(), arguments_shown_flag()},
           .positionals = {{.name = "ID", .help = "the row"}},
           .run = run_show};
 }
 
 Command requeue_command() {
-  return {
-      .path = "queue requeue",
-      .summary = "Let a row that was denied, failed or is unknown be decided anew",
-      .description =
-          "The row waits again, under a new invocation key; nothing of an earlier decision "
-          "counts. Who said so and why is kept. A row is requeued at most ten times.",
-      .flags =
-          {config_flag(),
-           {.name = "--by", .value_name = "NAME", .help = "who answers for it", .required = true},
-           {.name = "--reason", .value_name = "TEXT", .help = "why, in words", .required = true},
-           {.name = "--settled", .help = "for an unknown row: you looked, and it may run (again)"}},
-      .positionals = {{.name = "ID", .help = "the row"}},
-      .examples = {{"remit queue requeue --config remit.yaml ID --by carol --reason \"scope "
-                    "was granted\"",
-                    "after its cause is gone"}},
-      .run = run_requeue};
+  return {.path = "queue requeue",
+          .summary = "Let a row that was denied, failed or is unknown be decided anew",
+          .description =
+              "The row waits again, under a new invocation key; nothing of an earlier decision "
+              "counts. Who said so and why is kept. A row is requeued at most ten times.",
+          .flags = {config_flag(),
+                    by_flag(),
+                    reason_flag(),
+                    {.name = "--settled",
+                     .help = "for an unknown row: you looked, and it may run (again)"}},
+          .positionals = {{.name = "ID", .help = "the row"}},
+          .examples = {{"remit queue requeue --config remit.yaml ID --by carol --reason \"scope "
+                        "was granted\"",
+                        "after its cause is gone"}},
+          .run = run_requeue};
 }
 
 }  // namespace

@@ -40,12 +40,20 @@ std::optional<Error> check_file(FileSystem& files, const std::string& path) {
   return std::nullopt;
 }
 
+std::optional<Error> check_there(FileSystem& files, const std::string& path) {
+  const Result<FileInfo> info = files.info(path);
+  if (info) return std::nullopt;
+  Error error = info.error();
+  error.message = fmt::format("{}: {}", path, error.message);
+  return error;
+}
+
 // The directory in which another file could be put in this one's place.
 std::optional<Error> check_directory(FileSystem& files, const std::string& path) {
   std::string directory = std::filesystem::path(path).parent_path().string();
   if (directory.empty()) directory = ".";
   const Result<FileInfo> info = files.info(directory);
-  if (!info) return info.error();
+  if (!info) return check_there(files, directory);
   if (!info->writable_by_others && info->owned_by_us) return std::nullopt;
   return Error{ErrorCode::kInvalidInput, "the directory " + directory +
                                              " can be written by others, and with it the database; "
@@ -76,14 +84,6 @@ std::optional<Error> check_secret(FileSystem& files, const std::string& path) {
   const Result<FileInfo> info = files.info(path);
   if (info && !info->readable_by_others) return std::nullopt;
   return Error{ErrorCode::kInvalidInput, path + " can be read by others; make it mode 0600"};
-}
-
-std::optional<Error> check_there(FileSystem& files, const std::string& path) {
-  const Result<FileInfo> info = files.info(path);
-  if (info) return std::nullopt;
-  Error error = info.error();
-  error.message = fmt::format("{}: {}", path, error.message);
-  return error;
 }
 
 class ConfigReader {

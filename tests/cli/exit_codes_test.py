@@ -26,6 +26,8 @@ FILES = {
     "denied.jsonl": REQUEST + DECISION % ("deny", "forbidden") + RAN,
     "empty.jsonl": "",
     "broken.yaml": "nothing: of ours\n",
+    "tools.yaml": '{"tools": []}\n',
+    "remit.yaml": "nothing: of ours\n",
 }
 
 
