@@ -127,6 +127,11 @@ Result<grading::Grade> grade_openly(World& world, const std::vector<std::string>
   if (std::string said = passed_over_text(passed_over); !said.empty()) {
     grade.scope.push_back(std::move(said));
   }
+  if (passed_over.is_without_head) {
+    grade.scope.emplace_back(
+        "no head of the evidence was given (--head): writers removed since, and a log made anew, "
+        "would not be missed");
+  }
   return grade;
 }
 

@@ -256,7 +256,10 @@ Result<grading::Evidence> open_inputs(World& world, const std::vector<std::strin
   if (head && !opener.has_evidence_directory()) {
     return Error{ErrorCode::kInvalidInput, "--head is for an evidence directory; none is given"};
   }
-  if (passed_over != nullptr) *passed_over = opener.passed_over();
+  if (passed_over != nullptr) {
+    *passed_over = opener.passed_over();
+    passed_over->is_without_head = opener.has_evidence_directory() && !head;
+  }
   grading::Evidence evidence = opener.take();
   trace::tell_runs_apart(evidence.inputs);
   return evidence;

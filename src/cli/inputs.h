@@ -18,10 +18,11 @@
 
 namespace remit::cli {
 
-/// What of directories of events was not read, by its name alone.
+/// What of directories was not read, by its name alone, or could not be checked.
 struct PassedOver {
   std::uint64_t folders = 0;
   std::uint64_t files = 0;
+  bool is_without_head = false;  ///< evidence was read, and nobody said which head it must have
 };
 
 /// Opens what `words` name: `-` is standard input; an evidence directory is verified first (against
