@@ -67,6 +67,10 @@ ClaimStep claim_once(const Surroundings& world, std::string_view invocation_id, 
                                   .is_repeatable = facts.tool->idempotent});
     });
     if (!outcome) {
+      // That the approval is still active where this call stands in the log, nobody can say now.
+      if (facts.approval && facts.approval->state == ledger::ApprovalState::kActive) {
+        facts.approval.reset();
+      }
       refuse_claim(refusal_of(Step::kClaim, outcome.error()), facts);
       break;
     }

@@ -1,6 +1,7 @@
 // Steps 9 and 11: approvals and invocation keys, from the first question to the last word.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -129,6 +130,12 @@ class OnceTest : public ::testing::Test {
   }
   [[nodiscard]] std::string recorded(std::string_view event, std::string_view field) const {
     return text_of(first_of(world_.evidence.events(), event), field);
+  }
+
+  [[nodiscard]] bool has_event(std::string_view event) const {
+    const auto events = world_.evidence.events();
+    return std::any_of(events.begin(), events.end(),
+                       [&](const auto& one) { return text_of(one, "event") == event; });
   }
 
   World world_;
@@ -482,6 +489,18 @@ TEST_F(OnceTest, AnApprovalThatGoesAwayBeforeTheClaimIsGone) {
   EXPECT_EQ(invoke(call("refund.create")), "stale_approval");
   EXPECT_EQ(recorded("authorization.decision", "approval_state"), "revoked");
   EXPECT_EQ(world_.handler.runs(), 0U);
+}
+
+// REQ-BD-046: an approval that was active and could then not be claimed may be used up by now.
+TEST_F(OnceTest, OfAnApprovalThatCouldNotBeClaimedNothingIsRecorded) {
+  EXPECT_EQ(invoke(call("refund.keyed", "k")), "approval_required");
+  grant();
+  ledger_.on_claim = [] { return Status{Error{ErrorCode::kUnavailable, "away"}}; };
+  EXPECT_EQ(invoke(call("refund.keyed", "k")), "resolver_unavailable");
+  EXPECT_EQ(recorded("authorization.decision", "approval_state"), "");
+  EXPECT_FALSE(has_event("approval.checked"));
+  ledger_.on_claim = nullptr;
+  EXPECT_EQ(invoke(call("refund.keyed", "k")), "succeeded");
 }
 
 // REQ-BD-046: of two calls by one key, the one that came second records the approval as used up,
