@@ -60,6 +60,11 @@ Told told(const enforcement::CallOutcome& outcome) {
   return {"unknown", "it may have been done: look before you ask again"};
 }
 
+Result<DigestKey> read_key(FileSystem& files, const std::string& path) {
+  REMIT_TRY_ASSIGN(const std::string bytes, files.read(path, kMaxKeyBytes));
+  return DigestKey::from_bytes(std::as_bytes(std::span(bytes)));
+}
+
 Result<std::unique_ptr<Office>> Office::open(OfficeSettings settings, Books& books,
                                              FileSystem& files, const Clock& clock,
                                              Random& random) {
@@ -75,8 +80,7 @@ std::string Office::path(const std::string& name) const {
 }
 
 Status Office::open_parts(Books& books) {
-  REMIT_TRY_ASSIGN(const std::string bytes, files_.read(path("digest.key"), kMaxKeyBytes));
-  REMIT_TRY_ASSIGN(const DigestKey key, DigestKey::from_bytes(std::as_bytes(std::span(bytes))));
+  REMIT_TRY_ASSIGN(const DigestKey key, read_key(files_, path("digest.key")));
   // Who asks, and whose an invoice is: both from lists of our own, never from the question.
   staff_ = std::make_unique<Staff>(files_, path("staff.yaml"), key);
   REMIT_TRY_ASSIGN(invoices_,
@@ -95,7 +99,7 @@ Status Office::open_parts(Books& books) {
                                                  .key_check = enforcement::ledger_key_check(key)},
                                                 clock_, random_));
   state_ = std::make_unique<database::SqliteDatabase>(path("state.db"),
-                                                      database::Access::kReadWrite, clock_);
+                                                      database::Access::kReadWriteExisting, clock_);
   REMIT_TRY_ASSIGN(queue_, queue::WorkQueue::open(*state_, key, clock_, random_));
   tools_ = std::make_unique<BookTools>(books);
   // The record, and on top of everything the boundary.

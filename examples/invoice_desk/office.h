@@ -43,6 +43,9 @@ struct Told {
 };
 Told told(const enforcement::CallOutcome& outcome);
 
+/// The office's key. Errors: of reading it; `invalid_input` for one that is too short.
+Result<DigestKey> read_key(FileSystem& files, const std::string& path);
+
 struct OfficeSettings {
   /// Holds `bundle/`, `staff.yaml`, `desk.db` and `digest.key`; gets `state.db` and `evidence/`.
   std::string directory;

@@ -11,6 +11,7 @@ queue::Work work_of(Office& office, const Errand& errand) {
   out.lane = found.principal ? found.principal->tenant : "";
   out.tool = errand.tool;
   out.arguments_json = errand.arguments_json;
+  out.call_key = errand.key;  // one key is one effect, also where another door had it before
   out.run_id = office.settings().run_id;
   out.enqueued_policy_version = office.policy().get()->bundle->version;
   out.max_attempts = office.settings().attempts;
