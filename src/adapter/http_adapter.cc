@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "adapter/denial_response.h"
+#include "adapter/trace_parent.h"
 #include "base/limits.h"
 
 namespace remit::adapter {
@@ -15,8 +16,6 @@ namespace {
 using access::ReasonCode;
 using enforcement::HandlerOutcome;
 using enforcement::HandlerResult;
-
-constexpr Duration kSecond = std::chrono::seconds{1};
 
 constexpr std::array<std::string_view, 4> kCredentials = {"Authorization", "Cookie",
                                                           "Proxy-Authorization", "X-Api-Key"};
@@ -104,28 +103,18 @@ Result<std::unique_ptr<HttpAdapter>> HttpAdapter::create(HttpAdapterOptions opti
       new HttpAdapter(std::move(options), std::move(table), boundary, old, clock));
 }
 
-bool HttpAdapter::take_token() {
-  if (options_.calls_per_second == 0) return true;
-  const Duration cost = kSecond / options_.calls_per_second;
-  const MonotonicTime now = clock_.monotonic_now();
-  const MutexLock lock(mutex_);
-  saved_ = has_started_ ? std::min(kSecond, saved_ + (now - last_)) : kSecond;
-  has_started_ = true;
-  last_ = now;
-  if (saved_ < cost) return false;
-  saved_ -= cost;
-  return true;
-}
-
 enforcement::TransportRefusal HttpAdapter::refusal_of(const http::Request& request,
                                                       const std::string& tool,
                                                       ReasonCode reason) const {
+  TraceParent trace = trace_parent_of(request);
   return {.reason = reason,
           .route = options_.route,
           .tool = tool,
           .credential = credential_of(request),
           .run_id = options_.run_id,
-          .case_id = options_.case_id};
+          .case_id = options_.case_id,
+          .trace_id = std::move(trace.trace_id),
+          .span_id = std::move(trace.span_id)};
 }
 
 http::Response HttpAdapter::handle(const http::Request& request, std::stop_token stop) {
@@ -137,7 +126,9 @@ http::Response HttpAdapter::handle(const http::Request& request, std::stop_token
   const auto refused = [&](ReasonCode reason) {
     return denial_response(boundary_.refuse(refusal_of(request, tool, reason)));
   };
-  if (!take_token()) return refused(ReasonCode::kLimitExceeded);
+  if (!addresses_.take(request.peer, clock_.monotonic_now())) {
+    return refused(ReasonCode::kLimitExceeded);
+  }
   if (match.endpoint == nullptr) return refused(ReasonCode::kUnknownTool);
   Result<std::string> arguments = arguments_of(request, match);
   if (!arguments) return refused(ReasonCode::kInvalidRequest);
@@ -154,6 +145,9 @@ http::Response HttpAdapter::handle(const http::Request& request, std::stop_token
   }
   call.run_id = options_.run_id;
   call.case_id = options_.case_id;
+  TraceParent trace = trace_parent_of(request);
+  call.trace_id = std::move(trace.trace_id);
+  call.span_id = std::move(trace.span_id);
   http::Headers passed;
   for (const std::string& name : options_.passed_headers) {
     if (const std::string* value = request.headers.find(name)) passed.set(name, *value);

@@ -14,8 +14,9 @@
 
 #include "adapter/endpoint.h"
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/limits.h"
 #include "base/result.h"
+#include "base/token_bucket.h"
 #include "enforcement/enforcement_point.h"
 #include "http/server.h"
 
@@ -26,8 +27,11 @@ struct HttpAdapterOptions {
   std::string route = "legacy";  ///< in the bundle's inventory
   /// Headers of the caller that the old handler may see, beside what the adapter writes itself.
   std::vector<std::string> passed_headers = {"Accept", "Accept-Language"};
-  std::int64_t calls_per_second = 1000;  ///< as many may come at once; 0: no bound
-  std::string run_id = {};               ///< of the launcher, for the record
+  /// Of one address, whoever it says it is (REQ-BD-126); as many may come at once. 0: no bound.
+  /// Behind a proxy all requests have the proxy's address, whose own bound this then has to be. How
+  /// often one principal may call is the boundary's (Surroundings).
+  std::int64_t calls_per_second = 1000;
+  std::string run_id = {};  ///< of the launcher, for the record
   std::string case_id = {};
 };
 
@@ -55,21 +59,18 @@ class HttpAdapter final : public http::Handler {
         table_(std::move(table)),
         boundary_(boundary),
         old_(old),
-        clock_(clock) {}
+        clock_(clock),
+        addresses_(options_.calls_per_second, kMaxMeteredCallers) {}
   [[nodiscard]] enforcement::TransportRefusal refusal_of(const http::Request& request,
                                                          const std::string& tool,
                                                          access::ReasonCode reason) const;
-  bool take_token();
 
   const HttpAdapterOptions options_;
   const EndpointTable table_;
   enforcement::EnforcementPoint& boundary_;
   http::Handler& old_;
   const Clock& clock_;
-  Mutex mutex_;
-  bool has_started_ REMIT_GUARDED_BY(mutex_) = false;
-  MonotonicTime last_ REMIT_GUARDED_BY(mutex_);
-  Duration saved_ REMIT_GUARDED_BY(mutex_){0};  // unspent time; a call costs a second / rate of it
+  TokenBuckets addresses_;
 };
 
 }  // namespace remit::adapter

@@ -355,6 +355,38 @@ TEST_F(HttpAdapterTest, BoundsTheRateOfCalls) {
   EXPECT_EQ(ask(request("GET", "/invoices/march")).status, 200);
 }
 
+// REQ-BD-126: a stranger uses up nobody else's calls.
+TEST_F(HttpAdapterTest, BoundsTheRateOfEachAddressByItself) {
+  HttpAdapterOptions with = options();
+  with.calls_per_second = 2;
+  make(std::move(with));
+  http::Request strangers = request("GET", "/invoices/march");
+  strangers.peer = "192.0.2.1";
+  std::multiset<int> told;
+  for (int i = 0; i < 20; ++i) told.insert(ask(strangers).status);
+  EXPECT_EQ(told.count(200), 2U);
+  EXPECT_EQ(told.count(429), 18U);
+  http::Request ours = request("GET", "/invoices/march");
+  ours.peer = "198.51.100.7";
+  EXPECT_EQ(ask(ours).status, 200);
+}
+
+// REQ-BD-127: the trace of the caller joins its record, also where it is refused.
+TEST_F(HttpAdapterTest, JoinsTheRecordWithTheCallersTrace) {
+  make();
+  const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const std::string span = "00f067aa0ba902b7";
+  http::Request asked = request("GET", "/invoices/march");
+  asked.headers.set("Traceparent", "00-" + trace + "-" + span + "-01");
+  EXPECT_EQ(ask(asked).status, 200);
+  asked.target = "/nowhere";
+  EXPECT_EQ(ask(asked).status, 404);
+  asked.headers.set("Traceparent", "00-" + trace + "-nonsense-01");
+  EXPECT_EQ(ask(asked).status, 404) << "what is none is not there";
+  EXPECT_EQ(recorded("tool.request", "trace_id"), (std::vector<std::string>{trace, trace, ""}));
+  EXPECT_EQ(recorded("tool.request", "span_id"), (std::vector<std::string>{span, span, ""}));
+}
+
 TEST_F(HttpAdapterTest, RefusesOptionsThatPassACredential) {
   for (const char* const name : {"authorization", "Cookie", "X-API-Key"}) {
     HttpAdapterOptions with = options();

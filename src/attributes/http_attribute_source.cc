@@ -20,6 +20,18 @@ Error misshapen(std::string message) {
   return {ErrorCode::kDataLoss, "the service's answer " + std::move(message)};
 }
 
+// RFC 6750 section 2.1, a bound on its length added.
+bool is_bearer_token(std::string_view text) {
+  const std::size_t end = std::min(text.find('='), text.size());
+  const auto is_of_token = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("-._~+/").find(c) != std::string_view::npos;
+  };
+  return end > 0 && text.size() <= kMaxServiceCredentialBytes &&
+         std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), is_of_token) &&
+         text.find_first_not_of('=', end) == std::string_view::npos;
+}
+
 // Of `application/json; charset=utf-8` the part before the parameters.
 bool is_json(const std::string* content_type) {
   if (content_type == nullptr) return false;
@@ -125,6 +137,10 @@ Result<std::unique_ptr<HttpAttributeSource>> HttpAttributeSource::open(
         ErrorCode::kInvalidInput,
         "a service beyond this machine must be asked by https, not by " + quoted(options.url, 128)};
   }
+  if (!options.credential.empty() && !is_bearer_token(options.credential)) {
+    return Error{ErrorCode::kInvalidInput,
+                 "the credential for the service is no token of letters, digits and -._~+/="};
+  }
   REMIT_TRY_ASSIGN(auto client,
                    http::Client::create({.trust_pem = options.trust_pem,
                                          .limits = {.body_bytes = kMaxAttributeAnswerBytes},
@@ -141,10 +157,12 @@ Result<access::Resource> HttpAttributeSource::resolve(const ResourceQuery& query
   }
   // In the body: a path or a query string would end up in somebody's access log.
   const json::Object question{{"type", options_.type}, {"reference", query.reference}};
+  http::Headers headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+  if (!options_.credential.empty()) headers.set("Authorization", "Bearer " + options_.credential);
   Result<http::Response> response = client_->send(
       {.method = "POST",
        .url = url_,
-       .headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
+       .headers = std::move(headers),
        .body = json::write(json::Value{question}),
        .deadline = std::min(query.deadline, clock_.monotonic_now() + options_.timeout)});
   if (!response) {

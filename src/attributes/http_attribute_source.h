@@ -16,6 +16,7 @@ struct HttpSourceOptions {
   std::string url;                    ///< asked by POST; https, or http to the loopback
   std::chrono::milliseconds timeout;  ///< of one answer; the call's own deadline may be nearer
   std::string trust_pem = {};         ///< certificates to trust in place of the system's; PEM
+  std::string credential = {};        ///< a bearer token (RFC 6750) for the service; empty: none
   std::string source;                 ///< what answers name as their source
 };
 
@@ -28,7 +29,8 @@ struct HttpSourceOptions {
 class HttpAttributeSource final : public AttributeSource {
  public:
   /// Makes the source; the service is not asked yet. Errors: `invalid_input` for a URL that is none
-  /// or sends plain text beyond the loopback, and for certificates that do not parse. `clock`
+  /// or sends plain text beyond the loopback, for certificates that do not parse, and for a
+  /// credential that no header can carry. `clock`
   /// outlives the source.
   static Result<std::unique_ptr<HttpAttributeSource>> open(const HttpSourceOptions& options,
                                                            const Clock& clock);

@@ -276,5 +276,38 @@ TEST_F(HttpAttributeSourceTest, TrustsTheCertificatesItWasGiven) {
   EXPECT_EQ(ask(*source_with("")).error().code, ErrorCode::kUnavailable);
 }
 
+// REQ-BD-047
+TEST_F(HttpAttributeSourceTest, PresentsItsCredential) {
+  const auto open_with = [&](const std::string& url, const std::string& credential) {
+    return HttpAttributeSource::open({.type = "Account",
+                                      .url = url,
+                                      .timeout = 10s,
+                                      .credential = credential,
+                                      .source = "accounts"},
+                                     clock_);
+  };
+  for (const std::string credential : {"", "abc-._~+/123=="}) {
+    std::string head;
+    ScriptedServer server([&](RawSocket& socket) {
+      head = socket.read_to("}");
+      socket.send(
+          "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n"
+          R"({"resources":[]})");
+    });
+    EXPECT_EQ(ask(**open_with(server.url("/"), credential)).error().code, ErrorCode::kNotFound);
+    const std::string line = "Authorization: Bearer " + credential + "\r\n";
+    EXPECT_EQ(head.find(line) != std::string::npos, !credential.empty()) << head;
+    EXPECT_EQ(head.find("Authorization") != std::string::npos, !credential.empty()) << head;
+  }
+  for (const std::string& bad :
+       {std::string("two words"), std::string("a\nb"), std::string("a\r\nX: y"), std::string("=="),
+        std::string("a=b"), std::string("\xc3\xa9"), std::string(5000, 'a')}) {
+    const auto source = open_with("http://127.0.0.1:1/", bad);
+    ASSERT_FALSE(source) << bad;
+    EXPECT_EQ(source.error().code, ErrorCode::kInvalidInput);
+    EXPECT_EQ(source.error().to_string().find(bad), std::string::npos) << "it is not told";
+  }
+}
+
 }  // namespace
 }  // namespace remit::attributes

@@ -68,6 +68,9 @@ inline constexpr std::size_t kMaxDatabaseConnections = 8;  ///< to one server
 inline constexpr std::chrono::milliseconds kLedgerDeadline{1000};  ///< one operation of a call
 /// How long a process that says nothing more is thought to be alive; renewed each third of it.
 inline constexpr std::chrono::milliseconds kLedgerLease{30'000};
+/// Whose rates of calls are told apart at once: principals, or addresses.
+inline constexpr std::size_t kMaxMeteredCallers = 10'000;
+inline constexpr std::size_t kMaxServiceCredentialBytes = 4096;  ///< for a store that is a service
 inline constexpr std::size_t kMaxUnwrittenEnds = 10'000;  ///< of calls, those under way among them
 inline constexpr std::int64_t kMaxRequestsPerPrincipal = 64;  ///< for approval, not yet granted
 inline constexpr std::chrono::hours kRequestLifetime{24};     ///< likewise
@@ -129,6 +132,8 @@ inline constexpr std::size_t kMaxUrlBytes = 4096;
 inline constexpr std::size_t kMaxHeadBytes = std::size_t{16} * 1024;  ///< start line and headers
 inline constexpr std::size_t kMaxHeaders = 100;
 inline constexpr std::size_t kMaxStreamBytes = std::size_t{1} * 1024 * 1024;  ///< not yet taken
+/// Of requests that a server reads or handles, over all connections.
+inline constexpr std::size_t kMaxRequestBodyBytesAtOnce = std::size_t{64} * 1024 * 1024;
 /// Of a client's next request, read while the one before it is answered.
 inline constexpr std::size_t kMaxReadAheadBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxAttributeAnswerBytes = std::size_t{256} * 1024;  ///< of a service

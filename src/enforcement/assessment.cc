@@ -134,16 +134,16 @@ bool Assessment::wants_approval() const {
 }
 
 Assessment Assessor::assess(const access::ProposedCall& call,
-                            std::shared_ptr<const decision::PolicySnapshot> snapshot,
-                            WallTime now) const {
+                            std::shared_ptr<const decision::PolicySnapshot> snapshot, WallTime now,
+                            const Admits& admits) const {
   Assessment out;
   out.snapshot = std::move(snapshot);
   out.was_started = call.deferral && call.deferral->was_started;
   const bool decided = parse(call, out) && has_snapshot(out) && find_route(call.route, out) &&
-                       authenticate(call.credential, now, out) && look_up(call.tool, out) &&
-                       pass_scopes(out) && check_arguments(out) && check_key(call, out) &&
-                       resolve(out) && find_approval(call, now, out) && decide(now, out) &&
-                       freeze(out);
+                       authenticate(call.credential, now, out) && admit(admits, out) &&
+                       look_up(call.tool, out) && pass_scopes(out) && check_arguments(out) &&
+                       check_key(call, out) && resolve(out) && find_approval(call, now, out) &&
+                       decide(now, out) && freeze(out);
   if (decided) out.reached = Step::kRecord;
   return out;
 }
@@ -231,6 +231,13 @@ bool Assessor::authenticate(const access::Credential& credential, WallTime now,
   return stop_at(Step::kIdentify,
                  Decision::deny(identity_reason(out.identity->state), {}, out.identity->detail),
                  out);
+}
+
+bool Assessor::admit(const Admits& admits, Assessment& out) {
+  if (!admits || admits(*out.identity->principal)) return true;
+  return stop_at(
+      Step::kIdentify,
+      Decision::deny(ReasonCode::kLimitExceeded, {}, "calls of one principal come too often"), out);
 }
 
 bool Assessor::look_up(std::string_view tool, Assessment& out) {

@@ -1,6 +1,7 @@
 // Steps 1 to 10 of a call: from what was proposed to a decision, with every fact it rests on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,10 +87,13 @@ class Assessor {
  public:
   explicit Assessor(const Surroundings& world) : world_(world) {}
 
+  /// Whether a principal may have one more call; asked once it is known who calls. Empty: always.
+  using Admits = std::function<bool(const access::Principal&)>;
+
   /// Steps 1 to 10 with `snapshot`, which may be null, at `now`.
   [[nodiscard]] Assessment assess(const access::ProposedCall& call,
                                   std::shared_ptr<const decision::PolicySnapshot> snapshot,
-                                  WallTime now) const;
+                                  WallTime now, const Admits& admits = {}) const;
 
   /// A transport's refusal as an assessment: steps before the one that `reason` belongs to are made
   /// up for, where they need no body.
@@ -108,6 +112,7 @@ class Assessor {
   static bool parse(const access::ProposedCall& call, Assessment& out);
   static bool find_route(std::string_view route, Assessment& out);
   bool authenticate(const access::Credential& credential, WallTime now, Assessment& out) const;
+  static bool admit(const Admits& admits, Assessment& out);
   static bool look_up(std::string_view tool, Assessment& out);
   static bool pass_scopes(Assessment& out);
   static bool check_arguments(Assessment& out);

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mutex.h"
 #include "base/rfc3339.h"
+#include "base/token_bucket.h"
 #include "enforcement/assessment.h"
 #include "enforcement/call_record.h"
 #include "enforcement/claims.h"
@@ -104,12 +105,25 @@ struct EnforcementPoint::Impl {
   explicit Impl(Surroundings surroundings)
       : world(std::move(surroundings)),
         assessor(world),
+        principals(world.principal_calls_per_second, kMaxMeteredCallers),
         permits(std::make_shared<PermitRegister>(world.evidence, world.ledger)) {}
 
   /// Steps 1 to 12. `assess` gives the assessment under a snapshot. Nothing when the call may run:
   /// then everything up to here is durable.
   template <class Assess>
   std::optional<Denial> decide(CallRecord& record, StartCommit start, const Assess& assess);
+
+  /// Counts one call of its principal, however often it is assessed.
+  Assessor::Admits admission() {
+    return [this, is_admitted = std::optional<bool>()](const access::Principal& caller) mutable {
+      if (!is_admitted) {
+        is_admitted = principals.take(
+            json::write(json::Array{caller.tenant, caller.subject, caller.on_behalf_of}),
+            world.clock.monotonic_now());
+      }
+      return *is_admitted;
+    };
+  }
 
   CallRecord new_record(const access::ProposedCall& call, WallTime now) {
     return CallRecord{call, random_id(world.random), now, world.digest_key};
@@ -128,6 +142,7 @@ struct EnforcementPoint::Impl {
 
   const Surroundings world;
   const Assessor assessor;
+  TokenBuckets principals;
   RefusalMeter refusals;
   const std::shared_ptr<PermitRegister> permits;
   std::atomic<std::uint64_t> published_generation{0};
@@ -340,9 +355,10 @@ CallOutcome EnforcementPoint::invoke(const access::ProposedCall& call, ToolHandl
                                      std::stop_token stop) {
   const WallTime now = impl_->world.clock.wall_now();
   CallRecord record = impl_->new_record(call, now);
+  const Assessor::Admits admits = impl_->admission();
   std::optional<Denial> denial = impl_->decide(
       record, StartCommit::kWithDecision,
-      [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now); });
+      [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now, admits); });
   if (denial) return *std::move(denial);
   return impl_->run(record, handler, std::move(stop));
 }
@@ -358,9 +374,10 @@ AuthorizeOutcome EnforcementPoint::authorize(const access::ProposedCall& call) {
   }
   const WallTime now = impl_->world.clock.wall_now();
   CallRecord record = impl_->new_record(call, now);
+  const Assessor::Admits admits = impl_->admission();
   std::optional<Denial> denial = impl_->decide(
       record, StartCommit::kLater,
-      [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now); });
+      [&](const auto& snapshot) { return impl_->assessor.assess(call, snapshot, now, admits); });
   if (denial) return *std::move(denial);
   auto permit = std::make_shared<PermitState>(
       PermitState{.record = std::move(record), .home = impl_->permits});
@@ -423,6 +440,8 @@ Denial EnforcementPoint::refuse(const TransportRefusal& refusal) {
   call.run_id = refusal.run_id;
   call.case_id = refusal.case_id;
   call.deferral = refusal.deferral;
+  call.trace_id = refusal.trace_id;
+  call.span_id = refusal.span_id;
   const WallTime now = impl_->world.clock.wall_now();
   CallRecord record = impl_->new_record(call, now);
   std::optional<Denial> denial = impl_->decide(

@@ -164,6 +164,8 @@ struct TransportRefusal {
   std::string run_id = {};
   std::string case_id = {};
   std::optional<access::Deferral> deferral = std::nullopt;  ///< of deferred work
+  std::string trace_id = {};                                ///< W3C trace context, for joining only
+  std::string span_id = {};
 };
 
 /// The run that a process serves, as its launcher named it.
@@ -192,6 +194,9 @@ struct Surroundings {
   /// own, so that resource carries the tenant of the authenticated caller: tenant isolation has
   /// nothing to compare it with, and whatever protects the tool is scopes and policy.
   std::string server_name = "remit";
+  /// Calls of one principal, counted once it is known who calls (REQ-BD-024); as many may come at
+  /// once. 0: no bound.
+  std::int64_t principal_calls_per_second = 0;
 };
 
 /// Thread-safe: one object serves every route and thread of a process. No lock is held while a

@@ -48,6 +48,55 @@ TEST(Refusals, ATransportsRefusalIsRecorded) {
   }
 }
 
+// REQ-BD-024: each principal has a rate of its own, whatever way it comes.
+TEST(Refusals, ThePrincipalsRateIsItsOwn) {
+  World world;
+  Surroundings surroundings = world.surroundings(world.policy, world.evidence);
+  surroundings.principal_calls_per_second = 2;
+  world.boundary.emplace(std::move(surroundings));
+  std::string subject = "alice";
+  world.authenticator.behave = [&](const access::Credential&) {
+    identity::Identity out{.state = access::PrincipalState::kAuthenticated};
+    out.principal = FakeAuthenticator::alice();
+    out.principal->subject = subject;
+    return out;
+  };
+  const auto call = [&](const std::string& tool = "server.ping") {
+    const CallOutcome outcome = world.boundary->invoke(World::call(tool, "{}"), world.handler);
+    const auto* denial = std::get_if<Denial>(&outcome);
+    return denial == nullptr ? "ran" : std::string(access::reason_name(denial->reason));
+  };
+  EXPECT_EQ(call(), "ran");
+  EXPECT_EQ(call("no.such.tool"), "unknown_tool");
+  const int asked = world.decision_point->asked;
+  world.evidence.clear();
+  EXPECT_EQ(call(), "limit_exceeded");
+  EXPECT_EQ(world.decision_point->asked, asked) << "and nothing is asked";
+  EXPECT_EQ(names_of(world.evidence.events()), kRequestDecision);
+  EXPECT_EQ(text_of(world.evidence.events()[0], "principal_state"), "authenticated");
+  const AuthorizeOutcome permit = world.boundary->authorize(World::call("server.ping", "{}"));
+  EXPECT_EQ(std::get<Denial>(permit).reason, access::ReasonCode::kLimitExceeded);
+  EXPECT_TRUE(world.boundary->would_allow(World::call("server.ping", "{}")).allowed())
+      << "advice costs nothing";
+  subject = "bob";
+  EXPECT_EQ(call(), "ran");
+  subject = "alice";
+  world.clock.advance(std::chrono::milliseconds{500});
+  EXPECT_EQ(call(), "ran");
+  EXPECT_EQ(call(), "limit_exceeded");
+  // A decision that is made again is one call.
+  world.clock.advance(std::chrono::seconds{1});
+  int commits = 0;
+  world.evidence.on_commit = [&](const evidence::EventBatch&) -> Status {
+    if (++commits > 1) return {};
+    world.publish();
+    return Error{ErrorCode::kFailedPrecondition, "a newer policy was published"};
+  };
+  EXPECT_EQ(call(), "ran");
+  EXPECT_EQ(call(), "ran");
+  EXPECT_EQ(call(), "limit_exceeded");
+}
+
 // Strangers cannot fill the disk; what they said is counted from the first loss on.
 TEST(Refusals, AFloodOfRefusalsIsCounted) {
   World world;

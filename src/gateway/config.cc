@@ -182,6 +182,9 @@ HttpAttributes ConfigReader::read_service(const yaml::Node& node) {
   out.timeout = std::chrono::milliseconds{
       reader.optional_integer("timeout_ms", 1, kMaxResolveMs).value_or(out.timeout.count())};
   if (reader.optional_node("trust") != nullptr) out.trust = path_of(reader, "trust", check_file);
+  if (reader.optional_node("credential") != nullptr) {
+    out.credential = path_of(reader, "credential", check_secret);
+  }
   reader.finish();
   return out;
 }

@@ -30,11 +30,12 @@ struct PathAttributes {
   std::string tenant;
 };
 
-/// `http: {url, timeout_ms, trust}`: a service that is asked for each reference.
+/// `http: {url, timeout_ms, trust, credential}`: a service that is asked for each reference.
 struct HttpAttributes {
   std::string url;
   std::chrono::milliseconds timeout{kResolveDeadline};
-  std::string trust = {};  ///< file of certificates in place of the system's; empty: none
+  std::string trust = {};       ///< file of certificates in place of the system's; empty: none
+  std::string credential = {};  ///< file with the token that the service wants; empty: none
 };
 
 /// `fixture: {file}`: resources written down in a file.

@@ -31,9 +31,12 @@ limits: {body_bytes: 4096, calls_per_second: 0, call_timeout_ms: 1500}
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() {
-    for (const char* name : {"desk.db", "notes.yaml", "digest.key", "bundle/x", "data/x"}) {
+    for (const char* name :
+         {"desk.db", "notes.yaml", "digest.key", "open.token", "bundle/x", "data/x"}) {
       put(name, "x");
     }
+    namespace fs = std::filesystem;
+    fs::permissions(folder_.path("open.token"), fs::perms::others_read, fs::perm_options::add);
   }
   void put(const std::string& name, const std::string& text) const {
     folder_.put(name, text);
@@ -117,6 +120,11 @@ TEST_F(ConfigTest, SaysWhatIsWrongAndWhere) {
       {"sqlite: {path: desk.db, query: \"select 1\"}", "http: {url: \"http://h\", trust: gone.pem}",
        "remit.yaml:6:52: gone.pem: "},
       {"sqlite: {path: desk.db, query: \"select 1\"}",
+       "http: {url: \"http://h\", credential: gone.token}", "remit.yaml:6:57: gone.token: "},
+      {"sqlite: {path: desk.db, query: \"select 1\"}",
+       "http: {url: \"http://h\", credential: open.token}",
+       "remit.yaml:6:57: open.token can be read by others"},
+      {"sqlite: {path: desk.db, query: \"select 1\"}",
        "http: {url: \"http://h\"}, postgres: {query: \"select 1\"}",
        "remit.yaml:6:56: postgres is not supported by this version"},
       {"stdio: {command: [./server, \"-y\"], environment: {MODE: \"1\"}, inherit: [TOKEN]}",
@@ -161,10 +169,13 @@ TEST_F(ConfigTest, ReadsServicesThatKnowResources) {
   EXPECT_EQ(plain.url, "http://127.0.0.1:9000/resolve");
   EXPECT_EQ(plain.timeout, kResolveDeadline);
   EXPECT_EQ(plain.trust, "");
-  const HttpAttributes full =
-      store("http: {url: \"https://h/\", timeout_ms: 200, trust: notes.yaml}");
+  EXPECT_EQ(plain.credential, "");
+  const HttpAttributes full = store(
+      "http: {url: \"https://h/\", timeout_ms: 200, trust: notes.yaml, "
+      "credential: digest.key}");
   EXPECT_EQ(full.timeout.count(), 200);
   EXPECT_EQ(full.trust, folder_.path("notes.yaml"));
+  EXPECT_EQ(full.credential, folder_.path("digest.key"));
 }
 
 TEST_F(ConfigTest, ReadsWhereStateIsKept) {

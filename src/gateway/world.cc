@@ -44,6 +44,18 @@ SourceOutcome open_service(const HttpAttributes& service, const AttributeSetting
     if (!trust) return {nullptr, {std::move(trust).error()}};
     options.trust_pem = *std::move(trust);
   }
+  if (!service.credential.empty()) {
+    Result<std::string> credential = files.read(service.credential, kMaxServiceCredentialBytes);
+    if (!credential) return {nullptr, {std::move(credential).error()}};
+    options.credential = *std::move(credential);
+    // An editor's last line end is no part of it.
+    if (options.credential.ends_with('\n')) options.credential.pop_back();
+    // What is configured and empty is a mistake, and never no credential.
+    if (options.credential.empty()) {
+      return {nullptr,
+              {Error{ErrorCode::kInvalidInput, "no credential in the file", service.credential}}};
+    }
+  }
   return outcome_of(attributes::HttpAttributeSource::open(options, clock), settings.where);
 }
 

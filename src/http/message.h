@@ -43,6 +43,9 @@ struct Request {
   std::string target;  ///< path and query as they came, percent-encoded; begins with `/`
   Headers headers;
   std::string body;
+  /// From where a server got it: an IPv4 address, or the first half of an IPv6 one, which is what
+  /// one subscriber has. Behind a proxy it is the proxy's. Empty in a request of our own.
+  std::string peer = {};
 
   /// The target up to `?`: not decoded, so that one path has one spelling.
   [[nodiscard]] std::string_view path() const;

@@ -13,58 +13,33 @@ constexpr std::size_t kMaxMethodBytes = 32;
 }  // namespace
 
 void RequestParser::reset() {
-  head_ = HeadScanner(limits_.head_bytes);
-  body_.reset();
-  state_ = State::kHead;
+  reader_.reset();
   request_ = {};
-  fault_ = {};
   keeps_alive_ = false;
   is_http10_ = false;
   expects_continue_ = false;
 }
 
-void RequestParser::refuse(const Fault& fault) {
-  state_ = State::kRefused;
-  fault_ = fault;
-  keeps_alive_ = false;
-}
-
 std::size_t RequestParser::feed(std::string_view input) {
-  std::size_t used = 0;
-  if (state_ == State::kHead) {
-    switch (head_.scan(input)) {
-      case HeadScanner::State::kUnfinished:
-        return 0;
-      case HeadScanner::State::kRefused:
-        refuse(head_.fault());
-        return 0;
-      case HeadScanner::State::kFinished:
-        break;
-    }
-    used = head_.size();
-    read_head(input.substr(0, used));
-  }
-  if (state_ != State::kBody) return used;
-  used += body_->read(input.substr(used), request_.body);
-  if (body_->state() == BodyReader::State::kFinished) state_ = State::kComplete;
-  if (body_->state() == BodyReader::State::kRefused) refuse(body_->fault());
+  const auto head = [this](std::string_view text, std::optional<Framing>& framing) {
+    return read_head(text, framing);
+  };
+  const std::size_t used = reader_.feed(input, head, request_.body);
+  if (state() == State::kRefused) keeps_alive_ = false;
   return used;
 }
 
-void RequestParser::read_head(std::string_view head) {
+std::optional<Fault> RequestParser::read_head(std::string_view head,
+                                              std::optional<Framing>& framing) {
   const std::size_t end = head.find("\r\n");
   auto fault = read_request_line(head.substr(0, end));
   if (!fault) fault = read_fields(head.substr(end + 2), limits_.headers, request_.headers);
-  Framing framing;
-  if (!fault) fault = read_framing(request_.headers, is_http10_, framing);
+  framing.emplace();
+  if (!fault) fault = read_framing(request_.headers, is_http10_, *framing);
   if (!fault) fault = read_connection(request_.headers, is_http10_, keeps_alive_);
   if (!fault) fault = check_headers();
-  if (fault) {
-    request_ = {};  // nobody may act on half of it
-    return refuse(*fault);
-  }
-  body_.emplace(framing, limits_.body_bytes);
-  state_ = State::kBody;
+  if (fault) request_ = {};  // nobody may act on half of it
+  return fault;
 }
 
 std::optional<Fault> RequestParser::read_request_line(std::string_view line) {

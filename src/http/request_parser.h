@@ -23,19 +23,17 @@ struct RequestLimits {
 /// could take in two ways. Pure; not thread-safe.
 class RequestParser {
  public:
-  explicit RequestParser(const RequestLimits& limits) : limits_(limits), head_(limits.head_bytes) {}
+  explicit RequestParser(const RequestLimits& limits)
+      : limits_(limits), reader_(limits.head_bytes, limits.body_bytes) {}
 
-  enum class State : std::uint8_t {
-    kHead,      ///< the head is not whole yet
-    kBody,      ///< the body is not whole yet
-    kComplete,  ///< `request()` is whole; what follows is the next one
-    kRefused,   ///< `fault()` says why; nothing more is read from the connection
-  };
+  /// kComplete: `request()` is whole; what follows is the next one. kRefused: `fault()` says why;
+  /// nothing more is read from the connection.
+  using State = MessageReader::State;
   /// Takes from `input` what belongs to this request and returns how many bytes that were. What was
   /// not taken has to come again, with more behind it.
   std::size_t feed(std::string_view input);
-  [[nodiscard]] State state() const { return state_; }
-  [[nodiscard]] const Fault& fault() const { return fault_; }
+  [[nodiscard]] State state() const { return reader_.state(); }
+  [[nodiscard]] const Fault& fault() const { return reader_.fault(); }
   /// The request as far as it was read: whole when complete; its head from kBody on, and when a
   /// body was refused; else empty.
   [[nodiscard]] Request& request() { return request_; }
@@ -48,17 +46,13 @@ class RequestParser {
   void reset();
 
  private:
-  void refuse(const Fault& fault);
-  void read_head(std::string_view head);
+  std::optional<Fault> read_head(std::string_view head, std::optional<Framing>& framing);
   std::optional<Fault> read_request_line(std::string_view line);
   std::optional<Fault> check_headers();
 
   const RequestLimits limits_;
-  HeadScanner head_;
-  std::optional<BodyReader> body_;
-  State state_ = State::kHead;
+  MessageReader reader_;
   Request request_;
-  Fault fault_;
   bool keeps_alive_ = false;
   bool is_http10_ = false;
   bool expects_continue_ = false;

@@ -4,80 +4,61 @@
 namespace remit::http {
 
 Error ResponseParser::error() const {
-  const bool is_bound = fault_.status == 413 || fault_.status == 431;
+  const Fault& fault = reader_.fault();
+  const bool is_bound = fault.status == 413 || fault.status == 431;
   return {is_bound ? ErrorCode::kLimitExceeded : ErrorCode::kDataLoss,
-          "the response has a fault: " + std::string(fault_.why)};
+          "the response has a fault: " + std::string(fault.why)};
 }
 
-void ResponseParser::refuse(const Fault& fault) {
-  state_ = State::kRefused;
-  fault_ = fault;
-  keeps_alive_ = false;
+ResponseParser::State ResponseParser::state() const {
+  switch (reader_.state()) {
+    case MessageReader::State::kComplete:
+      return State::kComplete;
+    case MessageReader::State::kRefused:
+      return State::kRefused;
+    case MessageReader::State::kHead:
+    case MessageReader::State::kBody:
+      break;
+  }
+  return State::kUnfinished;
 }
 
 std::size_t ResponseParser::feed(std::string_view input) {
-  std::size_t used = 0;
-  bool is_interim = true;
-  while (is_interim && state_ == State::kUnfinished) {
-    is_interim = false;
-    used += read_one(input.substr(used), is_interim);
-  }
+  const auto head = [this](std::string_view text, std::optional<Framing>& framing) {
+    return read_head(text, framing);
+  };
+  const std::size_t used = reader_.feed(input, head, response_.body);
+  if (state() == State::kRefused) keeps_alive_ = false;
   return used;
 }
 
-std::size_t ResponseParser::read_one(std::string_view input, bool& is_interim) {
-  std::size_t used = 0;
-  if (!body_) {
-    switch (head_.scan(input)) {
-      case HeadScanner::State::kUnfinished:
-        return 0;
-      case HeadScanner::State::kRefused:
-        refuse(head_.fault());
-        return 0;
-      case HeadScanner::State::kFinished:
-        break;
-    }
-    used = head_.size();
-    if (auto fault = read_head(input.substr(0, used))) {
-      refuse(*fault);
-      return used;
-    }
-    if (!body_) {  // an interim one
-      is_interim = true;
-      head_ = HeadScanner(limits_.head_bytes);
-      response_ = {};
-      if (++interim_ > kMaxInterimResponses) refuse({431, "too many interim responses"});
-      return used;
-    }
-  }
-  used += body_->read(input.substr(used), response_.body);
-  if (body_->state() == BodyReader::State::kFinished) state_ = State::kComplete;
-  if (body_->state() == BodyReader::State::kRefused) refuse(body_->fault());
-  return used;
-}
-
-std::optional<Fault> ResponseParser::read_head(std::string_view head) {
+std::optional<Fault> ResponseParser::read_head(std::string_view head,
+                                               std::optional<Framing>& framing) {
   const std::size_t end = head.find("\r\n");
   if (auto fault = read_status_line(head.substr(0, end))) return fault;
   if (auto fault = read_fields(head.substr(end + 2), limits_.headers, response_.headers)) {
     return fault;
   }
   if (response_.status == 101) return Fault{400, "another protocol, which nobody asked for"};
-  if (response_.status < 200) return std::nullopt;
-  Framing framing;
-  if (auto fault = read_framing(response_.headers, is_http10_, framing)) return fault;
+  if (response_.status >= 200) return read_framing_of_body(framing);
+  response_ = {};
+  if (++interim_ > kMaxInterimResponses) return Fault{431, "too many interim responses"};
+  return std::nullopt;
+}
+
+std::optional<Fault> ResponseParser::read_framing_of_body(std::optional<Framing>& framing) {
+  framing.emplace();
+  if (auto fault = read_framing(response_.headers, is_http10_, *framing)) return fault;
   const bool is_bodiless = !has_body_ || response_.status == 204 || response_.status == 304;
-  if (is_bodiless) framing = {};
+  if (is_bodiless) *framing = {};
   const bool says_end =
-      framing.kind != Framing::Kind::kNone || response_.headers.find("Content-Length") != nullptr;
+      framing->kind != Framing::Kind::kNone || response_.headers.find("Content-Length") != nullptr;
   if (!is_bodiless && !says_end) return Fault{400, "a body that does not say where it ends"};
   const std::string* coding = response_.headers.find("Content-Encoding");
   if (coding != nullptr && !equal_names(*coding, "identity")) {
     return Fault{400, "a content coding, which nobody asked for"};
   }
-  if (auto fault = read_connection(response_.headers, is_http10_, keeps_alive_)) return fault;
-  body_.emplace(framing, limits_.body_bytes);
-  return std::nullopt;
+  return read_connection(response_.headers, is_http10_, keeps_alive_);
 }
 
 std::optional<Fault> ResponseParser::read_status_line(std::string_view line) {

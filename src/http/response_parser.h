@@ -27,30 +27,26 @@ class ResponseParser {
  public:
   /// `has_body` is false for the answer to a HEAD request.
   ResponseParser(const ResponseLimits& limits, bool has_body)
-      : limits_(limits), has_body_(has_body), head_(limits.head_bytes) {}
+      : limits_(limits), has_body_(has_body), reader_(limits.head_bytes, limits.body_bytes) {}
 
   enum class State : std::uint8_t { kUnfinished, kComplete, kRefused };
   /// As RequestParser::feed.
   std::size_t feed(std::string_view input);
-  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] State state() const;
   /// Of a refused one: `data_loss`, or `limit_exceeded` for a bound.
   [[nodiscard]] Error error() const;
   [[nodiscard]] Response& response() { return response_; }
   [[nodiscard]] bool keeps_alive() const { return keeps_alive_; }
 
  private:
-  std::size_t read_one(std::string_view input, bool& is_interim);
-  std::optional<Fault> read_head(std::string_view head);
+  std::optional<Fault> read_head(std::string_view head, std::optional<Framing>& framing);
+  std::optional<Fault> read_framing_of_body(std::optional<Framing>& framing);
   std::optional<Fault> read_status_line(std::string_view line);
-  void refuse(const Fault& fault);
 
   const ResponseLimits limits_;
   const bool has_body_;
-  HeadScanner head_;
-  std::optional<BodyReader> body_;
-  State state_ = State::kUnfinished;
+  MessageReader reader_;
   Response response_;
-  Fault fault_;
   int interim_ = 0;
   bool keeps_alive_ = false;
   bool is_http10_ = false;

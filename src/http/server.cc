@@ -34,6 +34,18 @@ constexpr std::string_view kTurnedAway =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\n"
     "Connection: close\r\n\r\n";
 
+std::string peer_of(const tcp::socket& socket) {
+  AsioError error;
+  const asio::ip::address address = socket.remote_endpoint(error).address();
+  if (error) return {};
+  if (address.is_v4()) return address.to_string();
+  const asio::ip::address_v6 six = address.to_v6();
+  if (six.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, six).to_string();
+  auto bytes = six.to_bytes();
+  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), std::uint8_t{0});
+  return asio::ip::address_v6(bytes).to_string() + "/64";
+}
+
 Status check_options(const ServerOptions& options) {
   if (!is_ip_address(options.address)) {
     return Error{ErrorCode::kInvalidInput,
@@ -44,7 +56,8 @@ Status check_options(const ServerOptions& options) {
                  "a server beyond the loopback must know by which hosts it is called"};
   }
   const bool has_bounds = options.connections > 0 && options.workers > 0 &&
-                          options.limits.head_bytes > 0 && options.limits.headers > 0;
+                          options.limits.head_bytes > 0 && options.limits.headers > 0 &&
+                          options.body_bytes > 0;
   if (!has_bounds) return Error{ErrorCode::kInvalidInput, "a bound of zero"};
   return {};
 }
@@ -68,12 +81,14 @@ class Server::Impl {
       : options_(std::move(options)),
         hosts_(hosts_of(options_)),
         clock_(clock),
+        bodies_(options_.body_bytes),
         workers_(options_.workers, options_.waiting),
         host_{.options = options_,
               .hosts = hosts_,
               .handler = handler,
               .clock = clock,
               .workers = workers_,
+              .bodies = bodies_,
               .io = io_,
               .on_end = [this](Session& session) { remove(session); }} {}
 
@@ -99,6 +114,7 @@ class Server::Impl {
   tcp::acceptor acceptor_{io_};
   asio::steady_timer accept_pause_{io_};
   asio::steady_timer sweep_timer_{io_};
+  BodyBudget bodies_;
   WorkerThreads workers_;
   SessionHost host_;
   std::uint16_t port_ = 0;
@@ -110,6 +126,7 @@ class Server::Impl {
   bool is_ended_ = false;
   bool was_cut_ = false;  // read once the thread has ended
 
+  Mutex stopping_;  // held by whoever stops, to the end
   Mutex mutex_;
   CondVar changed_;
   std::size_t open_ REMIT_GUARDED_BY(mutex_) = 0;
@@ -176,6 +193,7 @@ void Server::Impl::accept() {
 void Server::Impl::on_accept(tcp::socket socket) {
   AsioError ignored;
   socket.set_option(tcp::no_delay(true), ignored);
+  std::string peer = peer_of(socket);
   if (sessions_.size() >= options_.connections) {
     socket.non_blocking(true, ignored);
     if (tls_ == nullptr) socket.send(asio::buffer(kTurnedAway), 0, ignored);
@@ -183,7 +201,7 @@ void Server::Impl::on_accept(tcp::socket socket) {
   }
   auto transport = tls_ == nullptr ? make_plain_transport(std::move(socket))
                                    : make_tls_server_transport(std::move(socket), *tls_);
-  auto session = std::make_shared<Session>(host_, std::move(transport));
+  auto session = std::make_shared<Session>(host_, std::move(transport), std::move(peer));
   sessions_.emplace(session.get(), session);
   {
     const MutexLock lock(mutex_);
@@ -225,6 +243,7 @@ void Server::Impl::wait_for_sessions(Duration patience) {
 }
 
 bool Server::Impl::stop(Duration patience) {
+  const MutexLock only_one(stopping_);
   if (!thread_.joinable()) {
     workers_.close();
     return !was_cut_;

@@ -72,6 +72,9 @@ struct ServerOptions {
   std::size_t connections = 256;  ///< at once; one more is told 503 and closed
   std::size_t workers = 8;        ///< handlers at once
   std::size_t waiting = 64;       ///< requests before a worker; one more is answered 503
+  /// Of requests that are read or handled, over all connections. A request that finds no room is
+  /// answered 503; one of `limits.body_bytes` alone always fits.
+  std::size_t body_bytes = kMaxRequestBodyBytesAtOnce;
   std::chrono::milliseconds head_timeout{10'000};     ///< from the first byte, or the connection
   std::chrono::milliseconds request_timeout{30'000};  ///< from the first byte to the last
   std::chrono::milliseconds idle_timeout{60'000};     ///< between two requests
@@ -98,7 +101,8 @@ class Server {
 
   /// Takes no new connection and no new request, waits up to `patience` for those under way to be
   /// answered, then asks their handlers to stop and closes the connections. Returns when every
-  /// handler has returned. True if nothing was cut off. Idempotent.
+  /// handler has returned. True if nothing was cut off. Idempotent; a second call waits for the
+  /// first.
   bool stop(Duration patience);
 
  private:

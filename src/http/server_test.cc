@@ -262,6 +262,65 @@ TEST_F(ServerTest, TurnsAwayWhatHasNoRoom) {
   EXPECT_EQ(status_of(second.read_all()), "HTTP/1.1 200 OK");
 }
 
+std::string post(std::size_t bytes, std::string_view begin) {
+  return "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+         std::to_string(bytes) + "\r\n\r\n" + std::string(begin);
+}
+
+// REQ-HT-009. Bodies are bounded over all connections, while they are read and while they are
+// handled.
+TEST_F(ServerTest, TurnsAwayBodiesThatHaveNoRoomTogether) {
+  std::promise<void> end;
+  const std::shared_future<void> ended = end.get_future().share();
+  std::atomic<int> in_hand{0};
+  handler_.behave = [&](const Request& request, const std::stop_token&) {
+    ++in_hand;
+    if (request.body.starts_with("wait")) ended.wait();
+    return Response{.status = 200, .body = "done"};
+  };
+  start({.workers = 4, .body_bytes = 1000});
+  RawSocket handled = connect();
+  handled.send(post(600, "wait" + std::string(596, 'x')));
+  while (in_hand == 0) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(body_of(ask(post(400, std::string(400, 'x')))), "done");
+  // Half of a body is as much as it is.
+  RawSocket slow = connect();
+  slow.send(post(350, std::string(300, 'x')));
+  std::string full;
+  for (int i = 0; i < 1000 && !full.starts_with("HTTP/1.1 503"); ++i) {
+    full = ask(post(400, std::string(200, 'x')) + std::string(200, 'x'));
+  }
+  EXPECT_TRUE(full.starts_with("HTTP/1.1 503 ")) << full;
+  EXPECT_NE(full.find("Retry-After: 1\r\n"), std::string::npos) << full;
+  EXPECT_NE(full.find("Connection: close\r\n"), std::string::npos) << full;
+  EXPECT_EQ(handler_.refused, 0) << "it is no call";
+  slow.send(std::string(50, 'x'));
+  EXPECT_EQ(body_of(slow.read_all()), "done");
+  end.set_value();
+  EXPECT_EQ(body_of(handled.read_all()), "done");
+  // One that is alone goes through, however large it is.
+  EXPECT_EQ(body_of(ask(post(5000, std::string(5000, 'x')))), "done");
+}
+
+TEST_F(ServerTest, SaysFromWhereARequestCame) {
+  handler_.behave = [](const Request& request, const std::stop_token&) {
+    return Response{.status = 200, .body = request.peer};
+  };
+  start();
+  EXPECT_EQ(body_of(ask(get("/"))), "127.0.0.1");
+}
+
+// Whoever comes second waits for the first, and both are told the same.
+TEST_F(ServerTest, IsStoppedByMoreThanOne) {
+  start();
+  EXPECT_EQ(status_of(ask(get("/"))), "HTTP/1.1 200 OK");
+  std::vector<std::thread> threads;
+  std::atomic<int> whole{0};
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { whole += server_->stop(10s) ? 1 : 0; });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(whole, 4);
+}
+
 TEST_F(ServerTest, SurvivesItsHandlers) {
   handler_.behave = [](const Request& request, const std::stop_token&) -> Response {
     if (request.target == "/throw") throw std::runtime_error("secret");

@@ -121,6 +121,11 @@ void Session::advance() {
     if (!has_begun_) begin_request();
     const std::size_t used = parser_.feed(input_);
     input_.erase(0, used);
+    if (!body_.grow_to(parser_.request().body.size())) {
+      is_head_request_ = parser_.request().method == "HEAD";
+      closes_after_ = true;  // what is left of it is not read
+      return turn_away("too much is being received at once");
+    }
     if (parser_.state() == RequestParser::State::kRefused) {
       return refuse(parser_.fault().status, parser_.fault().why);
     }
@@ -163,7 +168,10 @@ void Session::hand_over() {
   is_head_request_ = parser_.request().method == "HEAD";
   stop_ = std::stop_source{};
   auto request = std::make_shared<Request>(std::move(parser_.request()));
-  post([&handler = host_.handler, request, stop = stop_.get_token()] {
+  request->peer = peer_;
+  // The body has its share for as long as it is there.
+  auto share = std::make_shared<BodyBudget::Share>(std::move(body_));
+  post([&handler = host_.handler, share, request, stop = stop_.get_token()] {
     return handler.handle(*request, stop);
   });
 }
@@ -173,7 +181,9 @@ void Session::refuse(int status, std::string_view why) {
   is_head_request_ = parser_.request().method == "HEAD";
   stop_ = std::stop_source{};
   auto refusal = std::make_shared<Refusal>(Refusal{status, why, std::move(parser_.request())});
-  refusal->head.body.clear();
+  refusal->head.body = {};
+  refusal->head.peer = peer_;
+  body_.clear();
   post([&handler = host_.handler, refusal] {
     Response response = handler.refuse(*refusal);
     response.status = refusal->status;
@@ -181,29 +191,39 @@ void Session::refuse(int status, std::string_view why) {
   });
 }
 
+// For want of room: no call, and nobody's to record.
+void Session::turn_away(std::string_view why) {
+  Response full = text_response(503, why);
+  full.headers.set("Retry-After", "1");
+  parser_.request().body = {};
+  body_.clear();
+  respond(std::move(full));
+}
+
 void Session::post(std::function<Response()> job) {
+  auto response = std::make_shared<Response>();
   state_ = State::kHandling;
   const bool has_room = host_.workers.post(
-      [self = shared_from_this(), &io = host_.io, job = std::move(job)]() mutable {
-        auto response = std::make_shared<Response>();
+      [self = shared_from_this(), &io = host_.io, response, job = std::move(job)]() mutable {
         try {
-          *response = job();
-        } catch (...) {  // the handler's own; nothing of it is told
-          *response = text_response(500, "the handler failed");
-        }
-        job = nullptr;
-        asio::post(io, [self = std::move(self), response] {
-          if (self->state_ == State::kHandling) {
-            self->respond(std::move(*response));
-          } else if (response->stream != nullptr) {
-            response->stream->close();
+          try {
+            *response = job();
+          } catch (...) {  // the handler's own; nothing of it is told
+            *response = text_response(500, "the handler failed");
           }
-        });
+          job = nullptr;
+          asio::post(io, [self, response] {
+            if (self->state_ == State::kHandling) {
+              self->respond(std::move(*response));
+            } else if (response->stream != nullptr) {
+              response->stream->close();
+            }
+          });
+        } catch (...) {  // no memory even for that: the sweep finds it
+          self->is_lost_ = true;
+        }
       });
-  if (has_room) return;
-  Response full = text_response(503, "too many requests are waiting");
-  full.headers.set("Retry-After", "1");
-  respond(std::move(full));
+  if (!has_room) turn_away("too many requests are waiting");
 }
 
 std::string Session::head_of(const Response& response, bool has_body) {
@@ -342,6 +362,8 @@ void Session::check(MonotonicTime now) {
       }
       return;
     case State::kHandling:
+      if (is_lost_) cut_off();
+      return;
     case State::kWriting:
     case State::kClosed:
       return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/worker_threads.h"
+#include "http/body_budget.h"
 #include "http/request_parser.h"
 #include "http/server.h"
 #include "http/transport.h"
@@ -27,6 +29,7 @@ struct SessionHost {
   Handler& handler;
   const Clock& clock;
   WorkerThreads& workers;
+  BodyBudget& bodies;
   boost::asio::io_context& io;
   std::function<void(Session&)> on_end;  ///< the session is closed; it may go away
 };
@@ -34,8 +37,13 @@ struct SessionHost {
 /// Lives on the thread of the io_context: every function is called there. Handlers run elsewhere.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(SessionHost& host, std::unique_ptr<Transport> transport)
-      : host_(host), transport_(std::move(transport)), parser_(host.options.limits) {}
+  /// `peer` as Request has it.
+  Session(SessionHost& host, std::unique_ptr<Transport> transport, std::string peer)
+      : host_(host),
+        transport_(std::move(transport)),
+        peer_(std::move(peer)),
+        parser_(host.options.limits),
+        body_(host.bodies) {}
 
   void start();
   /// Ends what took too long by `now`.
@@ -65,6 +73,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void check_head();
   void hand_over();
   void refuse(int status, std::string_view why);
+  void turn_away(std::string_view why);
   void post(std::function<Response()> job);
   void respond(Response response);
   std::string head_of(const Response& response, bool has_body);
@@ -78,8 +87,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
   SessionHost& host_;
   const std::unique_ptr<Transport> transport_;
+  const std::string peer_;
   State state_ = State::kShakingHands;
   RequestParser parser_;
+  BodyBudget::Share body_;  // of the request that is being read
   std::array<char, 16384> read_buffer_;
   std::string input_;  // received and not yet taken by the parser
   std::string queued_;
@@ -98,6 +109,7 @@ class Session : public std::enable_shared_from_this<Session> {
   MonotonicTime request_start_;
   MonotonicTime write_deadline_;
   std::stop_source stop_{std::nostopstate};
+  std::atomic<bool> is_lost_{false};  // a worker could not say what its handler gave
   std::shared_ptr<BodyStream> stream_;
 };
 

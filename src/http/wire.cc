@@ -239,4 +239,43 @@ void BodyReader::size_digit(char c) {
   remaining_ = (digits_ == 1 ? 0 : remaining_ * 16) + static_cast<std::uint64_t>(value);
 }
 
+void MessageReader::refuse(const Fault& fault) {
+  state_ = State::kRefused;
+  fault_ = fault;
+}
+
+void MessageReader::reset() {
+  head_ = HeadScanner(max_head_bytes_);
+  body_.reset();
+  state_ = State::kHead;
+  fault_ = {};
+}
+
+std::size_t MessageReader::feed(std::string_view input, const ReadHead& read_head,
+                                std::string& body) {
+  std::size_t used = 0;
+  while (state_ == State::kHead) {
+    const std::string_view rest = input.substr(used);
+    const HeadScanner::State scanned = head_.scan(rest);
+    if (scanned == HeadScanner::State::kRefused) refuse(head_.fault());
+    if (scanned != HeadScanner::State::kFinished) return used;
+    const std::string_view head = rest.substr(0, head_.size());
+    used += head.size();
+    std::optional<Framing> framing;
+    const std::optional<Fault> fault = read_head(head, framing);
+    head_ = HeadScanner(max_head_bytes_);
+    if (fault) {
+      refuse(*fault);
+    } else if (framing) {
+      body_.emplace(*framing, max_body_bytes_);
+      state_ = State::kBody;
+    }
+  }
+  if (state_ != State::kBody) return used;
+  used += body_->read(input.substr(used), body);
+  if (body_->state() == BodyReader::State::kFinished) state_ = State::kComplete;
+  if (body_->state() == BodyReader::State::kRefused) refuse(body_->fault());
+  return used;
+}
+
 }  // namespace remit::http

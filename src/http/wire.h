@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,6 +81,36 @@ class BodyReader {
   int digits_ = 0;
   std::uint64_t remaining_ = 0;  // of the body or the chunk
   std::size_t room_ = 0;         // that chunks may still take
+  Fault fault_;
+};
+
+/// Takes a message out of the bytes of a connection: head, then body. What a head says is its
+/// owner's to read.
+class MessageReader {
+ public:
+  MessageReader(std::size_t max_head_bytes, std::size_t max_body_bytes)
+      : max_head_bytes_(max_head_bytes), max_body_bytes_(max_body_bytes), head_(max_head_bytes) {}
+  enum class State : std::uint8_t { kHead, kBody, kComplete, kRefused };
+  /// Reads a whole head, and says how the body behind it ends; nothing where none can come, and
+  /// another head follows.
+  using ReadHead =
+      std::function<std::optional<Fault>(std::string_view head, std::optional<Framing>& framing)>;
+  /// Takes from `input` what belongs to the message, appends to `body`, and returns how many bytes
+  /// that were. What was not taken has to come again, with more behind it.
+  std::size_t feed(std::string_view input, const ReadHead& read_head, std::string& body);
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] const Fault& fault() const { return fault_; }
+  /// Nothing more is read.
+  void refuse(const Fault& fault);
+  /// Starts with the next message.
+  void reset();
+
+ private:
+  const std::size_t max_head_bytes_;
+  const std::size_t max_body_bytes_;
+  HeadScanner head_;
+  std::optional<BodyReader> body_;
+  State state_ = State::kHead;
   Fault fault_;
 };
 

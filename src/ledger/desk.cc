@@ -289,7 +289,7 @@ Status Desk::revoke(const std::string& approval, const std::string& by, const st
   const Parameter parameters[] = {
       {":approval", approval}, {":by", by}, {":why", reason}, {":now", now_ns()}};
   bool is_revoked = false;
-  REMIT_TRY(store_.database->transact(deadline(), [&](Transaction& transaction) -> Status {
+  const auto revoke = [&](Transaction& transaction) -> Status {
     REMIT_TRY_ASSIGN(const bool was_held, take_from_claim(transaction, approval));
     REMIT_TRY_ASSIGN(
         const Answer revoked,
@@ -301,7 +301,11 @@ Status Desk::revoke(const std::string& approval, const std::string& by, const st
             parameters));
     is_revoked = !revoked.rows.empty();
     return {};
-  }));
+  };
+  // A call may claim it between the two statements: then the second time finds the claim.
+  for (int tries = 0; tries < 2 && !is_revoked; ++tries) {
+    REMIT_TRY(store_.database->transact(deadline(), revoke));
+  }
   if (is_revoked) return {};
   REMIT_TRY_ASSIGN(const Approval found, find(approval));
   return Error{ErrorCode::kFailedPrecondition,
