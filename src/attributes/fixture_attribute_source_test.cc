@@ -58,7 +58,7 @@ TEST(FixtureAttributeSource, GivesTypedAttributesAndDefaults) {
 TEST(FixtureAttributeSource, SaysWhatIsWrongWithTheFile) {
   EXPECT_EQ(problems(kHead + "  - {type: Invoice, id: i-3, tennant: a}\n"),
             "f.yaml:4:30: unknown key \"tennant\" in a resource; known are attributes, id, "
-            "references, revision, tenant, type\n");
+            "references, revision, tenant, type; did you mean tenant?\n");
   EXPECT_EQ(problems(kHead + "  - {type: Invoice, id: i-3, references: [a]}\n"
                              "  - {type: Account, id: i-3, references: [a]}\n"
                              "  - {type: Invoice, id: i-4, references: [a]}\n"),

@@ -238,6 +238,18 @@ Command contract_check_command() {
       .run = run_contract_check};
 }
 
+Command manifest_check_command() {
+  return {.path = "manifest check",
+          .summary = "Check a manifest",
+          .description =
+              "Reads remit.manifest/1 and tells everything that is wrong with it, blanks that are "
+              "not filled in among it, each with its line and column, and exits with 1; or its "
+              "digest, its cases and what it pins.",
+          .positionals = {{.name = "FILE", .help = "the manifest"}},
+          .examples = {{"remit manifest check manifest.yaml", "before a run is judged by it"}},
+          .run = run_manifest_check};
+}
+
 Command policy_check_command() {
   return {.path = "policy check",
           .summary = "Check a policy bundle",
@@ -339,9 +351,9 @@ Command explain_command() {
           "nothing: that is `remit grade`.",
       .flags = {{.name = "--from",
                  .value_name = "INPUT",
-                 .help = "evidence directory, file or folder of events, or - for standard input",
-                 .repeatable = true,
-                 .required = true},
+                 .help = "evidence directory, file or folder of events, or - for standard input; "
+                         "at least one is needed",
+                 .repeatable = true},
                 input_format_flag(),
                 {.name = "--run-id", .value_name = "ID", .help = "all invocations of this run"},
                 {.name = "--case-id", .value_name = "ID", .help = "all invocations of this case"},
@@ -424,6 +436,7 @@ const std::vector<Command>& all_commands() {
       baseline_suggest_command(),
       case_from_trace_command(),
       contract_check_command(),
+      manifest_check_command(),
       policy_check_command(),
       evidence_verify_command(),
       evidence_show_command(),

@@ -12,6 +12,7 @@ int run_baseline_check(const Arguments& arguments, World& world);
 int run_baseline_shrink(const Arguments& arguments, World& world);
 int run_baseline_suggest(const Arguments& arguments, World& world);
 int run_contract_check(const Arguments& arguments, World& world);
+int run_manifest_check(const Arguments& arguments, World& world);
 int run_case_from_trace(const Arguments& arguments, World& world);
 int run_conform_run(const Arguments& arguments, World& world);
 int run_conform_list(const Arguments& arguments, World& world);

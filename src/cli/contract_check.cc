@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/contracts.h"
+#include "cli/nearest.h"
 #include "grading/redaction_file.h"
 #include "json/value.h"
 
@@ -55,8 +56,10 @@ std::optional<Contract> find_contract(World& world, const std::string& word,
   if (!text) {
     errors.push_back(text.error());
     if (text.error().code != ErrorCode::kNotFound) return std::nullopt;
-    errors.back().message += fmt::format(", and no contract of this name is built in; those are {}",
-                                         grading::kBuiltInContracts);
+    constexpr std::string_view kNames[] = {"sequential", "fan_out", "queued"};
+    errors.back().message += fmt::format(
+        ", and no contract of this name is built in; those are {}{}", grading::kBuiltInContracts,
+        suggestion(word, {std::begin(kNames), std::end(kNames)}));
     return std::nullopt;
   }
   grading::ContractParse parsed = grading::parse_contract(*text, word);

@@ -30,9 +30,33 @@ std::shared_ptr<const redaction::Redaction> redaction_of(const Arguments& argume
   return std::move(loaded.redaction);
 }
 
+// Other commands take inputs where this one takes ids.
+std::string meant_input(const Arguments& arguments, World& world) {
+  for (const std::string& word : arguments.positionals()) {
+    if (world.files.info(word)) return fmt::format("; did you mean --from {}?", quoted(word));
+  }
+  return "";
+}
+
+// The first of the ids that the record has.
+std::string known_ids(const report::Narrative& narrative) {
+  constexpr std::size_t kMost = 5;
+  const std::vector<std::string> ids = narrative.first_ids(kMost);
+  if (ids.empty()) return "; the record holds no invocation";
+  std::string out;
+  for (const std::string& id : ids) out += (out.empty() ? "" : ", ") + quoted(id);
+  return fmt::format("; the record holds {}{}", out,
+                     ids.size() == kMost ? " and perhaps more" : "");
+}
+
 }  // namespace
 
 int run_explain(const Arguments& arguments, World& world) {
+  if (!arguments.has("--from")) {
+    complain(world, Error{ErrorCode::kInvalidInput,
+                          "remit explain needs --from INPUT" + meant_input(arguments, world)});
+    return kExitUsage;
+  }
   std::vector<Error> refused;
   const std::shared_ptr<const redaction::Redaction> redaction =
       redaction_of(arguments, world, refused);
@@ -75,12 +99,15 @@ int run_explain(const Arguments& arguments, World& world) {
   }
   for (const std::string& id : narrative.missing()) {
     whole = false;
-    say(Error{ErrorCode::kNotFound,
-              fmt::format("nothing is recorded of invocation {}", quoted(id))});
+    say(Error{ErrorCode::kNotFound, fmt::format("nothing is recorded of invocation {}{}",
+                                                quoted(id), known_ids(narrative))});
   }
   if (narrative.empty() && arguments.positionals().empty()) {
     whole = false;
-    say(Error{ErrorCode::kNotFound, "no invocation is recorded that fits"});
+    const bool is_selected = arguments.has("--run-id") || arguments.has("--case-id");
+    say(Error{ErrorCode::kNotFound,
+              is_selected ? "no invocation is recorded that fits" + known_ids(narrative)
+                          : std::string("the record holds no invocation")});
   }
   return print(world, grading::without_canaries(narrative.text(), redaction.get()),
                whole ? kExitOk : kExitFailed);

@@ -111,8 +111,8 @@ int refuse_code(const std::string& word, World& world) {
   for (const CodeInfo& info : grading::code_table()) names.push_back(info.name);
   for (const grading::ReasonGuide& one : grading::reason_guides()) names.push_back(one.name);
   complain(world, Error{ErrorCode::kInvalidInput,
-                        fmt::format("{} is no code of a finding and no reason of a decision{}; "
-                                    "remit explain-code lists all",
+                        fmt::format("{} is no code of a finding and no reason of a decision; "
+                                    "remit explain-code lists all{}",
                                     quoted(word), suggestion(word, names))});
   return kExitUsage;
 }

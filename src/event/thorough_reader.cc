@@ -100,12 +100,23 @@ bool ThoroughReader::read(Event& out) {
   // Unescaped text is never longer than written text, so what points into the scratch stays put.
   scratch_.text.clear();
   scratch_.text.reserve(line_.size());
-  if (line_.substr(0, 3) == "\xef\xbb\xbf") return fail(0, "a byte order mark");
+  if (line_.substr(0, 3) == "\xef\xbb\xbf") {
+    return fail(0, "a byte order mark: write UTF-8 without one");
+  }
   skip_space();
-  if (!expect('{', "not a JSON object") || !read_members(out)) return false;
+  if (peek() != '{') return fail_before_object();
+  ++at_;
+  if (!read_members(out)) return false;
   skip_space();
   if (at_ < line_.size()) return fail(at_, "text after the end of the event");
   return check_whole(out);
+}
+
+// Most often a log's prefix stands in front of the event.
+bool ThoroughReader::fail_before_object() {
+  const bool has_event = line_.find("{\"event\"") != line_.npos;
+  return fail(at_, has_event ? "not a JSON object: other text stands in front of the event"
+                             : "not a JSON object");
 }
 
 bool ThoroughReader::check_whole(const Event& out) {
@@ -147,6 +158,9 @@ bool ThoroughReader::read_members(Event& out) {
 
 bool ThoroughReader::read_member(Event& out) {
   const std::size_t key_at = at_;
+  if (peek() == '\'') {
+    return fail(at_, "expected a key in double quotes: write JSON, as json.dumps does, no dict");
+  }
   if (peek() != '"') return fail(at_, "expected a key");
   std::string_view name;
   if (!read_string(name)) return false;

@@ -57,6 +57,7 @@ class ThoroughReader {
   bool read_integer(Field field, Event& out);
   bool read_enforced(Event& out);
   bool read_list(Field field, Event& out);
+  bool fail_before_object();
   bool check_whole(const Event& out);
 
   bool read_string(std::string_view& out);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/nearest_word.h"
 #include "grading/blank.h"
 #include "yaml/yaml.h"
 
@@ -79,7 +80,14 @@ class BaselineReader {
     const std::string name = reader.required_string("code");
     if (name.empty()) return;
     const std::optional<Code> code = parse_code(name);
-    if (!code) return reader.problem("code", "no finding has the code " + quoted(name));
+    if (!code) {
+      std::vector<std::string_view> names;
+      for (const CodeInfo& info : code_table()) names.push_back(info.name);
+      const std::string_view near = nearest_word(name, names);
+      return reader.problem(
+          "code", fmt::format("no finding has the code {}{}", quoted(name),
+                              near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    }
     out.code = *code;
     const std::string_view why = unforgivable(code_info(*code));
     if (!why.empty())

@@ -1,6 +1,9 @@
 // Ties between invocations, cases and entries.
 #include "grading/casebook.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -78,6 +81,11 @@ void Casebook::enter(const CallView& call) {
   }
   const auto named = by_id_.find(call.id);
   if (named == by_id_.end()) {
+    if (!of_case.expect.empty() && call.tool != 0) {
+      state.first.emplace(rank, Named{std::string(call.id), std::string(store_.text(call.tool)),
+                                      std::string(store_.text(call.route))});
+      if (state.first.size() > kFirst) state.first.erase(std::prev(state.first.end()));
+    }
     offer(state, call, rank);
     return;
   }
@@ -206,6 +214,21 @@ void Casebook::settle_verdicts(std::size_t index, bool is_request_absent, bool i
   }
 }
 
+// The first requests of the case that no entry took, of three kinds at most.
+std::optional<std::string> Casebook::came_instead(const State& state,
+                                                  const Expectation& entry) const {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  for (const auto& [rank, call] : state.first) {
+    if (claimed_.contains(call.id) || names.size() == kMost) continue;
+    std::string name = call.tool;
+    if (entry.route && !call.route.empty()) name.append(" by ").append(call.route);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  if (names.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding>& findings) {
   State& state = states_[index];
   const Case& of_case = manifest_->cases[index];
@@ -218,6 +241,7 @@ void Casebook::find_absent(std::size_t index, bool has_loss, std::vector<Finding
       // The record's owner comes before the agent (REQ-GR-012).
       finding.consequence = entry->invocation_id && missing_ids_.contains(*entry->invocation_id);
       if (entry->route) finding.expected->append(" by ").append(*entry->route);
+      finding.recorded = came_instead(state, *entry);
     }
     findings.push_back(std::move(finding));
     is_request_absent = true;

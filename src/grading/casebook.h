@@ -64,6 +64,12 @@ class Casebook {
     OrderKey key;
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
+  /// An invocation, and what it asked for.
+  struct Named {
+    std::string id, tool, route;
+  };
+  /// So many are looked at for what came instead of an absent request.
+  static constexpr std::size_t kFirst = 8;
   /// Invocations of a case that an entry may claim, by their rank, with their ids.
   using Candidates = std::map<Rank, std::string>;
   struct State {
@@ -75,6 +81,7 @@ class Casebook {
     std::vector<bool> is_matched;                              ///< by entry
     std::set<std::string, std::less<>> requested;              ///< of the required requests
     std::vector<std::pair<Rank, std::string>> ids;             ///< of all invocations
+    std::map<Rank, Named> first;  ///< the first of them that no entry names, at most kFirst
     ByVerdict<VerdictResult> verdicts;
     ByVerdict<Value> blocking;  ///< of those invocations for which the verdict blocks
     ByVerdict<Value> own;       ///< of the case, whatever came of it
@@ -97,6 +104,8 @@ class Casebook {
   void offer(State& state, const CallView& call, const Rank& rank);
   void match_entries(std::size_t index);
   [[nodiscard]] bool is_as_named(const Expectation& entry, const CallView& call) const;
+  [[nodiscard]] std::optional<std::string> came_instead(const State& state,
+                                                        const Expectation& entry) const;
   void find_absent(std::size_t index, bool has_loss, std::vector<Finding>& findings);
   void settle_verdicts(std::size_t index, bool is_request_absent, bool is_vacuous);
   void count_for_gate(const State& state);

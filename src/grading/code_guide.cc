@@ -128,7 +128,9 @@ constexpr CodeGuide kGuides[] = {
     {"finish_before_start",
      "start and finish are recorded by hand in the wrong order, or through two buffers",
      "write the start, flush it, run the handler, write the finish: in one place"},
-    {"start_without_allow", "the call ran although no allow for it came before",
+    {"start_without_allow",
+     "the call ran although no allow for it came before, or the allow was recorded and lost, which "
+     "the finding then says may be",
      "let the handler be entered from one place only, which holds an allow for this very call"},
     {"decision_not_applicable",
      "an allow for another tool, resource or set of arguments was used for this call",

@@ -132,7 +132,8 @@ class ContractReader {
       yaml::ObjectReader names(*match, "'match'", problems_);
       out.tools = patterns(names, "tool");
       out.routes = patterns(names, "route");
-      if (names.finish() && match->keys().empty()) problems_.add(*match, "'match' names nothing");
+      if (names.finish() && match->keys().empty())
+        problems_.add(*match, "'match' names nothing: it names 'tool' or 'route', or both");
     }
     Changes& changes = out.changes;
     changes.request = bounds_of(reader, "request");

@@ -61,6 +61,9 @@ struct Finding {
   std::string message;  ///< one sentence; lower case, outside text quoted and cut
   /// Lines that it stands for: one, or all that are not told one by one (REQ-GR-087).
   std::uint64_t lines = 1;
+  /// It only says that a file's form has no room for what is missing (REQ-IN-033): reports for
+  /// people tell all of these together.
+  bool is_of_form = false;
   /// The entry of `Grade::baseline` by which it is known: it is told and does not fail the gate.
   std::optional<std::size_t> known;
 };

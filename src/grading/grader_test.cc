@@ -12,6 +12,7 @@
 #include "grading/grading.h"
 #include "tests/support/memory_file.h"
 #include "tests/support/seeded_random.h"
+#include "tests/support/test_folder.h"
 
 namespace {
 
@@ -374,7 +375,7 @@ TEST(Grader, SaysWhereEachLineStands) {
 TEST(Malformed, LinesAreToldUpToABound) {  // REQ-GR-087
   const auto lines = [](std::uint64_t number) {
     std::string out;
-    for (std::uint64_t i = 0; i < number; ++i) out += "x\n";
+    for (std::uint64_t i = 0; i < number; ++i) out += "{x\n";
     return out;
   };
   const Grade one = grade_of({{"a", lines(kMalformedLinesOfSource + 1)}, {"b", lines(3)}});
@@ -395,6 +396,46 @@ TEST(Malformed, LinesAreToldUpToABound) {  // REQ-GR-087
   ASSERT_EQ(rests.size(), 11U);
   EXPECT_NE(rests.front().find(": 7 more lines from here on"), std::string::npos) << rests.front();
   EXPECT_NE(rests.back().find(": 1007 more lines from here on"), std::string::npos);
+}
+
+// One trace under two names is one run, not an executor that uses ids twice.
+TEST(Inputs, OfTheSameTextAreRefused) {  // REQ-IN-013
+  const testing::TestFolder folder;
+  const auto call = [](const std::string& more) {
+    return R"({"event":"tool.request","invocation_id":"i1","tool":"a")" + more + "}\n" +
+           R"({"event":"tool.request","invocation_id":"i2","tool":"a")" + more + "}\n";
+  };
+  folder.put("a.jsonl", call(""));
+  folder.put("b.jsonl", call(""));
+  folder.put("c.jsonl", call(R"(,"run_id":"c")"));
+  folder.put("d.jsonl", call(R"(,"run_id":"d")"));
+  const std::string numbered = R"({"event":"x.y","writer":"w","seq":1})"
+                               "\n"
+                               R"({"event":"x.y","writer":"w","seq":2})"
+                               "\n";
+  folder.put("e.jsonl", numbered);
+  folder.put("f.jsonl", numbered);
+  folder.put("g.jsonl", R"({"event":"x.y"})");
+  folder.put("h.jsonl", R"({"event":"x.y"})");
+  const auto graded = [&](const std::vector<std::string>& names) {
+    PosixFileSystem files;
+    Evidence evidence;
+    for (const std::string& name : names) {
+      evidence.inputs.push_back(trace::Input::of_file(folder.path(name)));
+    }
+    return grading::grade(files, std::move(evidence), {});
+  };
+  const Result<Grade> twice = graded({"a.jsonl", "b.jsonl"});
+  ASSERT_FALSE(twice.has_value());
+  EXPECT_NE(twice.error().message.find("holds the same text as"), std::string::npos);
+  EXPECT_EQ(twice.error().where, folder.path("b.jsonl"));
+  // Other runs, what may come again, and one event alone.
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"c.jsonl", "d.jsonl"},
+                                                {"e.jsonl", "f.jsonl"},
+                                                {"g.jsonl", "h.jsonl"},
+                                                {"a.jsonl", "c.jsonl"}}) {
+    EXPECT_TRUE(graded(names).has_value()) << names.front();
+  }
 }
 
 }  // namespace

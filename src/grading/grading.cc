@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -18,6 +19,8 @@
 #include "grading/run_facts.h"
 #include "grading/scope.h"
 #include "grading/sightings.h"
+#include "grading/unlisted_fields.h"
+#include "trace/same_text.h"
 
 namespace remit::grading {
 namespace {
@@ -48,6 +51,9 @@ bool stands_first(const Finding& left, const Finding& right) {
                                                std::tie(b.file, b.offset);
                                       });
 }
+
+/// The names of writers without one are paths, of which the end matters.
+constexpr std::size_t kShownWriter = 200;
 
 /// So far ahead of where they are needed, events and invocations are sent for: what the store holds
 /// is larger than the processor's caches.
@@ -103,6 +109,47 @@ struct MalformedLines {
   std::optional<std::size_t> rest;  ///< index of the finding that stands for those not told in it
 };
 
+/// Files that were read, by what tells most of them apart (REQ-IN-013).
+class ReadFiles {
+ public:
+  explicit ReadFiles(FileSystem& files) : files_(files) {}
+
+  void begin(const trace::Input& input, std::string source) {
+    const bool is_file = input.stream == nullptr && input.torn_tail == trace::TornTail::kMistake;
+    source_ = is_file ? std::move(source) : std::string();
+    shape_ = {};
+    unnumbered_ = 0;
+  }
+  void count(const event::Event& event, const trace::Line& line) {
+    shape_ = {line.number, line.offset + line.text.size()};
+    if (!event.has(event::Field::kSeq)) ++unnumbered_;
+  }
+  /// Refuses the file if another with the same text was read. Events that a writer has numbered
+  /// may come again, and one event alone may be another that looks the same.
+  Status end() {
+    constexpr std::size_t kCompared = 8;
+    if (source_.empty() || unnumbered_ < 2) return {};
+    std::vector<std::string>& alike = by_shape_[shape_];
+    for (std::size_t i = 0; i < std::min(alike.size(), kCompared); ++i) {
+      const Result<bool> is_same = trace::have_same_text(files_, alike[i], source_);
+      if (!is_same || !*is_same) continue;
+      return Error{ErrorCode::kInvalidInput,
+                   fmt::format("holds the same text as {}: it is given twice", quoted(alike[i])),
+                   source_};
+    }
+    alike.push_back(std::exchange(source_, {}));
+    return {};
+  }
+
+ private:
+  using Shape = std::pair<std::uint64_t, std::uint64_t>;  // lines, and bytes up to the last event
+  FileSystem& files_;
+  std::string source_;  ///< empty where it is not compared
+  Shape shape_;
+  std::uint64_t unnumbered_ = 0;
+  std::map<Shape, std::vector<std::string>> by_shape_;
+};
+
 /// What judging one invocation adds to.
 struct Judging {
   Grade& grade;
@@ -130,6 +177,7 @@ struct Grader::State {
   void find_repeats();
   void find_sightings();
   void find_missing_ids(bool has_loss);
+  void settle_form();
   Status enter_all(Casebook& cases, RuleBook& book);
   Status judge_all(Grade& grade);
   Status judge_calls(RuleBook& book, Judging& judging);
@@ -146,6 +194,9 @@ struct Grader::State {
   Sightings sightings;
   std::vector<Finding> findings;
   MalformedLines malformed;
+  UnlistedFields unlisted;
+  std::vector<trace::SilentFile> silent_files;
+  std::vector<std::uint32_t> files_of_requests;             // ascending
   std::unordered_map<std::string_view, bool> expected_ids;  // and whether they were seen
   std::vector<InvocationGrade> invocations;
 };
@@ -165,6 +216,7 @@ Status Grader::begin_source(std::string_view input, std::string_view source) {
 }
 
 Status Grader::add(const event::Event& event, const trace::Line& line) {
+  state_->unlisted.note(event, line.text);
   return state_->store.add(event, line);
 }
 
@@ -172,8 +224,14 @@ void Grader::expect(std::uint64_t id_hash) const {
   state_->store.expect(id_hash);
 }
 
-void Grader::note_files_of_requests(std::uint64_t count) {
-  state_->store.note_files_of_requests(count);
+void Grader::note_silent(const trace::SilentFile& file) {
+  state_->silent_files.push_back(file);
+}
+
+void Grader::note_file_of_requests() {
+  state_->store.note_files_of_requests(1);
+  state_->files_of_requests.push_back(
+      static_cast<std::uint32_t>(state_->store.sources().size() - 1));
 }
 
 void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line) {
@@ -226,7 +284,7 @@ void Grader::State::end_source() {
 void Grader::State::find_in_logs() {
   for (std::uint32_t w = 0; w < store.writers().size(); ++w) {
     const WriterLog& log = store.writers()[w];
-    const std::string writer = quoted(log.name);
+    const std::string writer = quoted(log.name, kShownWriter);
     std::int64_t expected = 1;
     for (const auto& [first, last] : log.numbers.ranges()) {
       if (first > expected) {
@@ -251,6 +309,7 @@ void Grader::State::find_in_logs() {
                                   one.events < 0 ? "an unknown number" : std::to_string(one.events),
                                   cause.empty() ? "" : fmt::format(", {}", quoted(cause))));
       lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place, one.line));
+      lost.is_of_form = cause == trace::kRequestsOnly;
       findings.push_back(std::move(lost));
     }
     for (const RunFinished& one : log.finished) {
@@ -267,6 +326,14 @@ void Grader::State::find_in_logs() {
       compare("events", one.events, one.seen_events);
       compare("invocations", one.invocations, one.seen_invocations);
     }
+  }
+}
+
+// What says of a call no more than that it was asked for is of the form only in files of requests.
+void Grader::State::settle_form() {
+  for (Finding& finding : findings) {
+    finding.is_of_form = finding.is_of_form &&
+                         std::ranges::binary_search(files_of_requests, finding.events.front().file);
   }
 }
 
@@ -380,6 +447,7 @@ void Grader::State::judge_call(const CallView& call, Judging& judging) {
   judging.tally.count(*call.requirements, verdicts, tie.of_case != nullptr);
   if (tie.of_case != nullptr) judging.cases.count(*tie.of_case, call, verdicts);
   if (tie.of_case == nullptr) judging.scope.count_outside();
+  judging.scope.look_at(call);
   if (findings.size() == before && !criteria.list_all) return;
   InvocationGrade& one = invocations.emplace_back();
   one.invocation_id = std::string(call.id);
@@ -429,7 +497,7 @@ Status Grader::State::judge_all(Grade& grade) {
   const RunFacts facts(store);
   const PinnedFacts pinned(store, manifest());
   Casebook cases(manifest(), criteria.contract.base.blocking, store);
-  Scope scope(criteria, store);
+  Scope scope(criteria, store, silent_files, unlisted);
   RuleBook book(criteria.contract, store);
   REMIT_TRY(enter_all(cases, book));
   if (criteria.expected_ids) {
@@ -444,9 +512,10 @@ Status Grader::State::judge_all(Grade& grade) {
   find_repeats();
   find_sightings();
   find_missing_ids(facts.has_loss());
+  settle_form();
   grade.cases = cases.conclude(facts.has_loss(), findings);
   conclude(grade, judging.tally, cases);
-  grade.scope = scope.sentences(cases, judge, grade.population);
+  grade.scope = scope.sentences(cases, judge, book, grade.population);
   return {};
 }
 
@@ -547,6 +616,8 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   });
   const unsigned threads = criteria.threads;
   const std::uint64_t seed = criteria.hash_seed;
+  std::uint64_t unseen = 0;
+  std::uint64_t& events_read = criteria.events_read != nullptr ? *criteria.events_read : unseen;
   const std::shared_ptr<const redaction::Redaction> redaction = criteria.redaction;
   const std::optional<DatedBaseline> known = std::move(criteria.known);
   std::optional<redaction::Inspector> inspector;
@@ -555,6 +626,8 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
     REMIT_TRY_ASSIGN(inspector, redaction::Inspector::make(redaction));
   }
   Grader grader(files, std::move(criteria));
+  std::optional<ReadFiles> read;
+  if (order.size() > 1) read.emplace(files);
   const auto inspect = [&](const trace::Line& line, const event::Event* event) {
     grader.add_observations(inspector->inspect(line.text, event), event, line);
   };
@@ -569,18 +642,28 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
   for (const std::size_t index : order) {
     const trace::Input& input = evidence.inputs[index];
     trace::EventReader reader(files, input, decoder, on_document, threads, seed);
+    std::uint64_t files_of_requests = 0;
     trace::Item item = trace::Item::kSource;
     while (item != trace::Item::kEnd) {
       REMIT_TRY_ASSIGN(item, reader.next());
-      if (item == trace::Item::kSource) REMIT_TRY(grader.begin_source(input.name, reader.source()));
+      if (item == trace::Item::kSource) {
+        if (read) read->begin(input, reader.is_translated() ? "" : reader.source());
+        REMIT_TRY(grader.begin_source(input.name, reader.source()));
+      }
+      if (reader.files_of_requests() > files_of_requests) {
+        files_of_requests = reader.files_of_requests();
+        grader.note_file_of_requests();
+      }
       if (item == trace::Item::kMalformed) {
         grader.add_malformed(reader.error(), reader.error_offset(), reader.line());
       }
       const event::Event* const event = item == trace::Item::kEvent ? &reader.event() : nullptr;
       if (event != nullptr) {
+        ++events_read;
         grader.expect(reader.id_hash_ahead(kEventsAhead));
         Status added = grader.add(*event, reader.line());
         if (!added) return in_place(reader.source(), std::move(added).error());
+        if (read) read->count(*event, reader.line());
       }
       const bool is_line = event != nullptr || item == trace::Item::kMalformed;
       if (inspector && is_line && !reader.is_translated()) {
@@ -588,7 +671,8 @@ Result<Grade> grade(FileSystem& files, Evidence evidence, Criteria criteria) {
         inspect(reader.line(), event);
       }
     }
-    grader.note_files_of_requests(reader.files_of_requests());
+    if (read) REMIT_TRY(read->end());
+    for (const trace::SilentFile& file : reader.silent_files()) grader.note_silent(file);
   }
   for (const Alteration& one : evidence.alterations) grader.add_altered(one.input, one.error);
   REMIT_TRY_ASSIGN(Grade out, grader.finish());

@@ -70,6 +70,8 @@ struct Criteria {
   std::vector<std::string> scratch_directories = {"/var/tmp", "/tmp"};
   /// Threads that decode lines, the caller among them. Every number gives the same grade.
   unsigned threads = 1;
+  /// Counted up with each event that is graded; null for nobody who looks. Outlives the grade.
+  std::uint64_t* events_read = nullptr;
 };
 
 /// Judges events as they come. Memory is bounded by `Criteria::memory_bytes`, what is known of
@@ -96,8 +98,10 @@ class Grader {
   /// A hint: an event of the invocation with this `trace::LineHashes::id` comes soon.
   void expect(std::uint64_t id_hash) const;
 
-  /// That many of the files that were read record requests and could record nothing else.
-  void note_files_of_requests(std::uint64_t count);
+  /// A file of another form in which no event was recognised.
+  void note_silent(const trace::SilentFile& file);
+  /// The current file records requests and could record nothing else.
+  void note_file_of_requests();
 
   /// A `line` that is no event; `offset` is the place of the mistake in the source.
   void add_malformed(const Error& error, std::uint64_t offset, const trace::Line& line);

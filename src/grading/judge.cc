@@ -259,7 +259,11 @@ void Judge::mark_consequences(std::size_t from) {
   };
   owner_ = first_of(may_be_lost);
   if (!owner_) owner_ = first_of(false);
-  for (Finding& one : own) one.consequence = one.owner != *owner_;
+  for (Finding& one : own) {
+    one.consequence = one.owner != *owner_;
+    one.is_of_form = may_be_lost &&
+                     (one.code == Code::kMissingDecision || one.code == Code::kMissingRunFinished);
+  }
 }
 
 }  // namespace remit::grading

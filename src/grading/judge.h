@@ -157,6 +157,10 @@ class Judge {
                std::initializer_list<const EventRecord*> events, std::string_view detail = {}) {
     return add(code, std::move(expected), std::move(recorded), Events(events), detail);
   }
+  [[nodiscard]] Differences differences(const EventRecord& expected, const EventRecord& found,
+                                        unsigned facts) const;
+  void add_not_applicable(const EventRecord& decision, const EventRecord& start);
+  void add_start_without_allow(const EventRecord& start, const EventRecord* decision);
   void add_start_and_decision(Code code, const EventRecord& start, const EventRecord& decision,
                               std::string_view expected, std::string_view recorded);
   void doubt(Verdict verdict) {

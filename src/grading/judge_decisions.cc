@@ -1,14 +1,39 @@
 // The rules of enforcement on what was decided: how often, for which call, by which policy.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "access/reason.h"
+#include "base/nearest_word.h"
 #include "grading/counted.h"
 #include "grading/judge.h"
 #include "grading/state_names.h"
 
 namespace remit::grading {
+namespace {
+
+/// `did you mean WORD?`, or nothing where no word is near.
+std::string meant_by(const std::optional<std::string>& text,
+                     std::span<const std::string_view> words) {
+  const std::string_view near = text ? nearest_word(*text, words) : std::string_view{};
+  return near.empty() ? "" : fmt::format("did you mean {}?", near);
+}
+
+std::vector<std::string_view> reason_names() {
+  std::vector<std::string_view> out;
+  for (int i = 0; i < access::kReasonCount; ++i) {
+    out.push_back(access::reason_name(static_cast<access::ReasonCode>(i)));
+  }
+  return out;
+}
+
+}  // namespace
 
 void Judge::judge_decisions() {
   const CallView& call = *call_;
@@ -29,7 +54,9 @@ void Judge::judge_decisions() {
 void Judge::judge_decision(const EventRecord& decision, bool is_last) {
   judge_decided_call(decision);
   if (decision.decision == DecisionWord::kAbsent || decision.decision == DecisionWord::kOther) {
-    add(Code::kUnknownDecision, "allow or deny", word_of(decision), {&decision});
+    constexpr std::array<std::string_view, 2> kWords = {"allow", "deny"};
+    add(Code::kUnknownDecision, "allow or deny", word_of(decision), {&decision},
+        meant_by(word_of(decision), kWords));
   }
   unrecorded_.clear();
   judge_policy(decision);
@@ -106,26 +133,30 @@ void Judge::judge_reason(const EventRecord& decision, bool is_last) {
   const bool is_as_expected =
       entry == nullptr || !entry->decision || entry->decision == word_of(decision);
   const bool is_other = expected && (text == 0 || store_.text(text) != *expected);
-  const auto unexpected = [&](std::string_view detail) {
-    add(Code::kUnexpectedReason, is_as_expected && is_other ? expected : std::nullopt,
+  const auto unexpected = [&](std::string_view wanted, std::string_view detail) {
+    add(Code::kUnexpectedReason, is_as_expected && is_other ? *expected : std::string(wanted),
         recorded(text), {&decision}, detail);
   };
   if (text != 0) {
     const std::optional<access::ReasonCode> reason = store_.reason(text);
-    if (!reason) return unexpected("it is no reason of the event contract");
+    if (!reason) {
+      const std::string hint = meant_by(recorded(text), reason_names());
+      return unexpected("a reason of spec/reasons.md", "it is no reason of the event contract" +
+                                                           (hint.empty() ? "" : "; " + hint));
+    }
     const bool is_of_allow = *reason == access::ReasonCode::kAllowed;
     if (decision.decision == DecisionWord::kAllow && !is_of_allow) {
-      return unexpected("it is a reason to deny");
+      return unexpected("allowed", "it is a reason to deny");
     }
     if (decision.decision == DecisionWord::kDeny && is_of_allow) {
-      return unexpected("it is no reason to deny");
+      return unexpected("a reason to deny", "it is no reason to deny");
     }
     const auto& listed = requirements_->reasons;
     if (listed && (*listed >> static_cast<unsigned>(*reason) & 1U) == 0) {
-      return unexpected("the contract does not list it");
+      return unexpected("a reason that the contract lists", "the contract does not list it");
     }
   }
-  if (is_other && is_as_expected) unexpected("the manifest expects another");
+  if (is_other && is_as_expected) unexpected({}, "the manifest expects another");
 }
 
 // REQ-GR-016, REQ-GR-102, REQ-GR-103: found once, whatever contradicts it.

@@ -110,6 +110,57 @@ void Judge::judge_counts_on_deny() {
   }
 }
 
+// In which facts, that both record, an event is of another call than the one that it belongs with.
+Judge::Differences Judge::differences(const EventRecord& expected, const EventRecord& found,
+                                      unsigned facts) const {
+  using event::Field;
+  constexpr std::pair<Fact, Field> kCompared[] = {
+      {Fact::kTool, Field::kTool},
+      {Fact::kAction, Field::kAction},
+      {Fact::kResourceType, Field::kResourceType},
+      {Fact::kResourceId, Field::kResourceId},
+      {Fact::kResourceTenant, Field::kResourceTenant},
+      {Fact::kArgsDigest, Field::kArgsDigest},
+  };
+  Differences out;
+  for (const auto& [fact, field] : kCompared) {
+    if (store_.agree(expected, found, fact)) continue;
+    out.add(event::field_name(field), recorded(expected.fact(fact)), recorded(found.fact(fact)));
+  }
+  const bool has_further = (facts & kFurtherFact) != 0 && found.has(Fact::kFurtherResources);
+  const Told wanted = recorded(expected.fact(Fact::kFurtherResources));
+  const Told further = recorded(found.fact(Fact::kFurtherResources));
+  if (has_further && wanted != further) {
+    out.add(event::field_name(Field::kFurtherResources), wanted, further);
+  }
+  if ((facts & kAttemptFact) != 0 && expected.number() != found.number()) {
+    out.add(event::field_name(Field::kAttempt), std::to_string(expected.number()),
+            std::to_string(found.number()));
+  }
+  return out;
+}
+
+void Judge::add_not_applicable(const EventRecord& decision, const EventRecord& start) {
+  const Differences other = differences(decision, start, kCallFacts | attempt_fact());
+  Events both = {&decision, &start};
+  if (stands_before(start, decision)) std::swap(both.front(), both.back());
+  add(Code::kDecisionNotApplicable, other.expected, other.recorded, both, other.fields);
+}
+
+// REQ-GR-093: a loss does not excuse a start, and may be where its allow went.
+void Judge::add_start_without_allow(const EventRecord& start, const EventRecord* decision) {
+  const bool may_be_lost = decision == nullptr && facts_.may_have_lost_before(*call_, start);
+  const std::string_view detail =
+      may_be_lost ? "events of its writer were lost before it, an allow may be among them; a start "
+                    "without one on record fails all the same"
+                  : "";
+  Events events = {&start};
+  if (decision != nullptr) {
+    events.insert(stands_before(start, *decision) ? events.end() : events.begin(), decision);
+  }
+  add(Code::kStartWithoutAllow, "allow", "no allow", events, detail);
+}
+
 void Judge::add_start_and_decision(Code code, const EventRecord& start, const EventRecord& decision,
                                    std::string_view expected, std::string_view recorded) {
   if (stands_before(start, decision)) {
@@ -174,11 +225,7 @@ void Judge::judge_cited_start(const EventRecord& start) {
   }
   const std::size_t other = decisions_.first_cited_that_differs(start, kCallFacts | attempt_fact());
   if (other == EventIndex::kNone) return;
-  const EventRecord& decision = *call_->decisions[other];
-  const bool is_for_call = store_.applies(decision, start);
-  add_start_and_decision(Code::kDecisionNotApplicable, start, decision,
-                         is_for_call ? "a decision for this attempt" : "a decision for this call",
-                         "a decision for another");
+  add_not_applicable(*call_->decisions[other], start);
 }
 
 // What governs a start must be an allow, or be only tried (REQ-GR-061).
@@ -188,7 +235,7 @@ void Judge::judge_governing(const EventRecord& start, const EventRecord& decisio
     is_start_denied_ = true;
     add_start_and_decision(Code::kStartAfterDeny, start, decision, "no start", "a start");
   } else if (decision.decision != DecisionWord::kAllow) {
-    add_start_and_decision(Code::kStartWithoutAllow, start, decision, "allow", "no allow");
+    add_start_without_allow(start, &decision);
   }
 }
 
@@ -210,12 +257,11 @@ void Judge::judge_uncited_start(const EventRecord& start, const Range& own) {
   // Under REQ-GR-049 the decisions of other attempts do not exist.
   const std::size_t last = decisions_.last({&start, attempt_fact()}, earlier);
   if (last != EventIndex::kNone) {
-    add_start_and_decision(Code::kDecisionNotApplicable, start, *decisions[last],
-                           "a decision for this call", "a decision for another");
+    add_not_applicable(*decisions[last], start);
   } else if (last_elsewhere({&start, attempt_fact()}, own) != nullptr) {
     judge_unordered_start(start, own);
   } else {
-    add(Code::kStartWithoutAllow, "allow", "no allow", {&start});
+    add_start_without_allow(start, nullptr);
   }
 }
 
@@ -254,8 +300,7 @@ void Judge::judge_unordered_start(const EventRecord& start, const Range& own) {
   const EventRecord* refusal = last_elsewhere(that_applies(kDenyWord), own);
   if (refusal == nullptr) refusal = first_elsewhere(that_applies(kOtherWord), own);
   if (refusal != nullptr) return judge_governing(start, *refusal);
-  add_start_and_decision(Code::kDecisionNotApplicable, start, last, "a decision for this call",
-                         "a decision for another");
+  add_not_applicable(last, start);
 }
 
 void Judge::judge_finishes() {
@@ -282,8 +327,9 @@ void Judge::judge_finished_call(const EventRecord& finish) {
   if (starts.empty()) return;
   const Sought same_call = {&finish, kCallFacts & ~kFurtherFact};
   if (starts_.first(same_call, {0, starts.size()}) != EventIndex::kNone) return;
-  add(Code::kDecisionNotApplicable, "a finish of a call that started", "a finish of another",
-      {starts.front(), &finish});
+  const Differences other = differences(*starts.front(), finish, kCallFacts & ~kFurtherFact);
+  add(Code::kDecisionNotApplicable, other.expected, other.recorded, {starts.front(), &finish},
+      "a finish of another call than started: " + other.fields);
 }
 
 // REQ-MF-015.

@@ -8,6 +8,7 @@
 
 #include "access/reason.h"
 #include "base/digest.h"
+#include "base/nearest_word.h"
 #include "base/utf8.h"
 #include "grading/blank.h"
 #include "json/value.h"
@@ -119,8 +120,9 @@ class ManifestReader {
     Case out;
     out.id = reader.required_string("id");
     once(cases_, out.id, reader, "id");
-    out.is_security =
-        reader.required_choice<bool>("kind", {{"security", true}, {"task", false}}).value_or(false);
+    const std::optional<bool> is_security =
+        reader.required_choice<bool>("kind", {{"security", true}, {"task", false}});
+    out.is_security = is_security.value_or(false);
     out.run_id = reader.optional_string("run_id");
     const std::span<const yaml::Node> entries = reader.optional_list("expect");
     for (const yaml::Node& entry : entries) out.expect.push_back(expectation(entry));
@@ -132,6 +134,13 @@ class ManifestReader {
     }
     out.forbidden_requests = reader.optional_strings("forbidden_requests");
     out.required_requests = reader.optional_strings("required_requests");
+    const bool judges_nothing = entries.empty() && !out.allowed_requests &&
+                                out.forbidden_requests.empty() && out.required_requests.empty();
+    if (is_security == false && judges_nothing) {
+      reader.problem("kind",
+                     "a task case needs 'allowed_requests', 'forbidden_requests', "
+                     "'required_requests' or 'expect': without any it judges nothing");
+    }
     for (const std::string& tool : out.required_requests) {
       const auto& forbidden = out.forbidden_requests;
       if (std::find(forbidden.begin(), forbidden.end(), tool) != forbidden.end()) {
@@ -193,7 +202,14 @@ class ManifestReader {
   static void check_reason(const Expectation& entry, yaml::ObjectReader& reader) {
     if (!entry.reason) return;
     if (!access::parse_reason(*entry.reason)) {
-      reader.problem("reason", quoted(*entry.reason) + " is no reason of the event contract");
+      std::vector<std::string_view> names;
+      for (int i = 0; i < access::kReasonCount; ++i) {
+        names.push_back(access::reason_name(static_cast<access::ReasonCode>(i)));
+      }
+      const std::string_view near = nearest_word(*entry.reason, names);
+      reader.problem("reason",
+                     quoted(*entry.reason) + " is no reason of the event contract" +
+                         (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
     } else if (entry.decision && (*entry.decision == "allow") != (*entry.reason == "allowed")) {
       reader.problem("reason", quoted(*entry.reason) + " is no reason to " + *entry.decision);
     }
@@ -209,8 +225,12 @@ class ManifestReader {
     }
     std::string list;
     for (const std::string_view word : words) list.append(list.empty() ? "" : ", ").append(word);
+    const std::string_view near = text != nullptr
+                                      ? nearest_word(*text, std::span(words.begin(), words.size()))
+                                      : std::string_view{};
     reader.problem(key, "'" + std::string(key) + "' must be one of " + list + ", but is " +
-                            (text != nullptr ? quoted(*text) : node->describe()));
+                            (text != nullptr ? quoted(*text) : node->describe()) +
+                            (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
     return std::nullopt;
   }
 
@@ -221,6 +241,12 @@ class ManifestReader {
   std::map<std::string, std::size_t> resource_ids_;           // how many have one id
 };
 
+/// Whether a text that is no YAML begins with an event.
+bool holds_events(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && text.substr(first).starts_with("{\"event\"");
+}
+
 }  // namespace
 
 ManifestParse parse_manifest(std::string_view text, const std::string& file) {
@@ -228,7 +254,10 @@ ManifestParse parse_manifest(std::string_view text, const std::string& file) {
   yaml::Problems problems(file);
   const Result<yaml::Node> root = yaml::parse(text);
   if (!root) {
-    problems.add(root.error());
+    problems.add(holds_events(text) ? Error{ErrorCode::kInvalidInput,
+                                            "holds events, which are what is graded: a manifest "
+                                            "(remit.manifest/1) says what they are judged against"}
+                                    : root.error());
   } else if (!find_blanks(*root, problems)) {  // REQ-MF-030
     Manifest manifest = ManifestReader(problems).read(*root);
     manifest.digest = digest_text(sha256(text));
@@ -254,6 +283,11 @@ Result<std::vector<std::string>> parse_expected_ids(std::string_view text,
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty()) continue;
     std::string id(line);
+    if (line.front() == '{') {
+      return mistake(
+          "is no id: an id a line is wanted, not events; an id that begins so is "
+          "written as a JSON string");
+    }
     if (line.front() == '"') {
       const Result<json::Value> value = json::parse(line);
       if (!value) return mistake("not a JSON string: " + value.error().message);

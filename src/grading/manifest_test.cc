@@ -96,7 +96,17 @@ TEST(Manifest, TellsEachMistakeWithItsPlace) {  // REQ-MF-001
       {"cases: [{id: a}]\n", "m.yaml:2:9", "kind"},
       {"cases: [{id: a, kind: test}]\n", "m.yaml:2:23", "security"},
       {"cases: [{id: a, kind: security}]\n", "m.yaml:2:9", "expect"},
-      {"cases: [{id: a, kind: task}, {id: a, kind: task}]\n", "m.yaml:2:35", "given twice"},
+      // REQ-MF-036
+      {"cases: [{id: a, kind: task}]\n", "m.yaml:2:23", "without any it judges nothing"},
+      {"cases: [{id: a, kind: tsk}]\n", "m.yaml:2:23", "did you mean task?"},
+      {"cases: [{id: a, kind: task, expects: []}]\n", "m.yaml:2:23", "a task case needs"},
+      {"cases: [{id: a, kind: security, expect: [{tool: t, reason: tenant_mismatc}]}]\n",
+       "m.yaml:2:60", "did you mean tenant_mismatch?"},
+      {"cases: [{id: a, kind: security, expect: [{tool: t, decision: denny}]}]\n", "m.yaml:2:62",
+       "did you mean deny?"},
+      {"cases: [{id: a, kind: task, allowed_requests: [b]}, {id: a, kind: task, "
+       "allowed_requests: [b]}]\n",
+       "m.yaml:2:58", "given twice"},
       {"cases: [{id: a, kind: task, expect: [{route: agent}]}]\n", "m.yaml:2:38", "tool"},
       {"cases: [{id: a, kind: task, expect: [{tool: t, effects: -1}]}]\n", "m.yaml:2:57",
        "effects"},
@@ -155,6 +165,21 @@ TEST(Manifest, RefusesAnotherFormat) {
   }
 }
 
+// What is given in a manifest's place is told by what it is.
+TEST(Manifest, TellsWhatItIsNot) {
+  const std::pair<const char*, const char*> others[] = {
+      {"{\"event\":\"x.y\"}\n{\"event\":\"x.y\"}\n", "holds events"},
+      {"{\"event\":\"x.y\"}\n", "this is an event"},
+      {"contract: remit.contract/1\n", "this is \"remit.contract/1\""},
+  };
+  for (const auto& [text, contains] : others) {
+    const ManifestParse parsed = parse_manifest(text, "m.yaml");
+    ASSERT_FALSE(parsed.errors.empty()) << text;
+    EXPECT_NE(parsed.errors.front().message.find(contains), std::string::npos)
+        << parsed.errors.front().to_string();
+  }
+}
+
 TEST(Manifest, TellsEveryMistake) {
   const ManifestParse parsed =
       parse_manifest("manifest: remit.manifest/1\na: 1\nb: 2\ncases: [{}]\n", "m");
@@ -169,8 +194,10 @@ TEST(ExpectFile, ReadsIdsAndJsonStrings) {  // REQ-MF-020
 
 TEST(ExpectFile, TellsMistakesWithTheirLine) {
   const std::pair<const char*, const char*> mistakes[] = {
-      {"i1\ni1\n", "ids:2"}, {"\"i1\n", "ids:1"}, {"\n\"\"\n", "ids:2"}, {"\"a\" b\n", "ids:1"},
-      {"a\xff\n", "ids:1"},  {"", "ids"},         {"\n\r\n", "ids"},
+      {"i1\ni1\n", "ids:2"}, {"\"i1\n", "ids:1"},
+      {"\n\"\"\n", "ids:2"}, {"\"a\" b\n", "ids:1"},
+      {"a\xff\n", "ids:1"},  {"", "ids"},
+      {"\n\r\n", "ids"},     {"i1\n{\"event\":\"x\"}\n", "ids:2"},
   };
   for (const auto& [text, where] : mistakes) {
     const auto ids = parse_expected_ids(text, "ids");

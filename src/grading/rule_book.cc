@@ -26,6 +26,7 @@ const Resolved& RuleBook::find(Ref tool, Ref route, std::uint64_t pair) {
   std::vector<bool> rules;
   rules.reserve(contract_.rules.size());
   for (const Rule& rule : contract_.rules) rules.push_back(rule.is_for(tool_name, route_name));
+  for (std::size_t i = 0; i < rules.size(); ++i) was_used_[i] = was_used_[i] || rules[i];
   const auto [found, is_new] = resolved_.try_emplace(std::move(rules));
   Resolved& out = found->second;
   if (is_new) {
@@ -34,6 +35,14 @@ const Resolved& RuleBook::find(Ref tool, Ref route, std::uint64_t pair) {
     out.admits_denied = admits_plain(out.requirements, 0);
   }
   known = &out;
+  return out;
+}
+
+std::vector<std::size_t> RuleBook::unused() const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < was_used_.size(); ++i) {
+    if (!was_used_[i]) out.push_back(i + 1);
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 // A contract beside the records of one run: which requirements hold for which invocation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -25,7 +26,7 @@ class RuleBook {
  public:
   /// Both outlive this; what `of` returned lives as long as this.
   RuleBook(const Contract& contract, const RecordStore& store)
-      : contract_(contract), store_(store) {}
+      : contract_(contract), store_(store), was_used_(contract.rules.size()) {}
 
   const Resolved& of(Ref tool, Ref route) {
     const std::uint64_t pair = std::uint64_t{tool} << 32U | route;
@@ -35,6 +36,9 @@ class RuleBook {
     }
     return *latest_;
   }
+
+  /// The numbers, from 1 on, of the contract's rules that are for no pair that was asked for.
+  [[nodiscard]] std::vector<std::size_t> unused() const;
 
   /// To be called where references to texts change their meaning.
   void forget_references() {
@@ -47,6 +51,7 @@ class RuleBook {
 
   const Contract& contract_;
   const RecordStore& store_;
+  std::vector<bool> was_used_;  ///< by rule
   // By the rules that are for them, so that many pairs share few.
   std::map<std::vector<bool>, Resolved> resolved_;
   std::unordered_map<std::uint64_t, const Resolved*> by_pair_;

@@ -77,4 +77,15 @@ bool RunFacts::is_touched_by_loss(const CallView& call) const {
   return false;
 }
 
+bool RunFacts::may_have_lost_before(const CallView& call, const EventRecord& start) const {
+  const std::vector<Loss>& losses = store_.writers()[start.writer].losses;
+  if (losses.empty()) return false;
+  const EventRecord& first = **std::ranges::find(call.events, start.writer, &EventRecord::writer);
+  auto next = losses.begin();
+  if (first.kind == event::EventKind::kToolRequest) {
+    next = std::ranges::upper_bound(losses, first.key(), {}, &Loss::before);
+  }
+  return next != losses.end() && next->before <= start.key();
+}
+
 }  // namespace remit::grading

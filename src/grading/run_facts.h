@@ -26,6 +26,8 @@ class RunFacts {
   [[nodiscard]] bool has_closed_spy(const CallView& call) const;
   /// Whether a loss may have taken events of the call (REQ-GR-071).
   [[nodiscard]] bool is_touched_by_loss(const CallView& call) const;
+  /// Whether the writer of `start` lost events, of the call perhaps, before it.
+  [[nodiscard]] bool may_have_lost_before(const CallView& call, const EventRecord& start) const;
   [[nodiscard]] bool has_loss() const { return has_loss_; }
 
  private:

@@ -292,7 +292,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         replaced("UnknownKey", "bundle.yaml", "description:", "descripton:",
                  "invalid_input B/bundle.yaml:3:1: unknown key \"descripton\" in the bundle; known "
-                 "are bundle, description, environment, routes, version\n"),
+                 "are bundle, description, environment, routes, version; did you mean "
+                 "description?\n"),
         replaced("NoVersion", "bundle.yaml", "version: \"2026-08-04\"\n", "",
                  "invalid_input B/bundle.yaml:1:1: the bundle lacks \"version\"\n"),
         replaced("VersionIsANumber", "bundle.yaml", "\"2026-08-04\"", "1.0",
@@ -311,7 +312,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "[A-Za-z0-9_./:-]\n"),
         replaced("UnknownMode", "bundle.yaml", "mode: shadow", "mode: shadwo",
                  "invalid_input B/bundle.yaml:7:46: \"mode\" must be one of enforce, shadow, not "
-                 "the text \"shadwo\"\n"),
+                 "the text \"shadwo\"; did you mean shadow?\n"),
         Mistake{"NoRoutes",
                 [](const TestBundle& files) {
                   files.put("bundle.yaml",
@@ -336,10 +337,10 @@ INSTANTIATE_TEST_SUITE_P(
                      "are action, approval, arguments, boundary, effect, idempotency, "
                      "idempotent, mode, name, open_arguments, permit_lifetime_ms, "
                      "requested_ref_safe, resources, scopes, "
-                     "upstream\n"),
+                     "upstream; did you mean scopes?\n"),
         in_catalogue("UnknownMode", "mode: shadow,", "mode: shadwo,",
                      "invalid_input B/catalogue.yaml:11:12: \"mode\" must be one of enforce, "
-                     "shadow, not the text \"shadwo\"\n"),
+                     "shadow, not the text \"shadwo\"; did you mean shadow?\n"),
         in_catalogue("ModeOfAnUnknownRoute", "mode: shadow,", "mode: {Agent: shadow},",
                      "invalid_input B/catalogue.yaml:11:13: bundle.yaml has no route \"Agent\"\n"),
         in_catalogue("UnknownModeOfARoute", "mode: shadow,", "mode: {agent: off},",
@@ -422,7 +423,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "action, approval, arguments, boundary, effect, idempotency, "
                 "idempotent, mode, name, open_arguments, permit_lifetime_ms, requested_ref_safe, "
                 "resources, scopes, "
-                "upstream\n"
+                "upstream; did you mean effect?\n"
                 "invalid_input B/catalogue.yaml:4:12: the tool \"a\" is given twice\n"
                 "invalid_input B/catalogue.yaml:4:23: \"effect\" must be one of none, read, write, "
                 "destructive, external, delegating, not the text \"x\"\n"

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "report/finding_words.h"
+#include "report/reading_order.h"
 
 namespace remit::report {
 namespace {
@@ -91,14 +92,15 @@ void write_command(Level level, std::string_view properties, std::string_view ti
 }
 
 void write_totals(const Grade& grade, const std::array<std::size_t, 3>& totals,
-                  const std::array<std::size_t, 3>& shown, std::string& out) {
+                  const std::array<std::size_t, 3>& shown, std::size_t together, std::string& out) {
   std::string text;
   for (const Verdict verdict : grading::kVerdicts) {
     text.append(text.empty() ? "" : "; ").append(verdict_words(grade, verdict));
   }
   text += fmt::format("\n{}, {} of them shown as annotations",
                       counted(grade.findings.size(), "finding", "findings"),
-                      shown[0] + shown[1] + shown[2]);
+                      shown[0] + shown[1] + shown[2] + together);
+  if (together > 0) text += fmt::format("; {} of these together as one", together);
   for (const Level level : {Level::kError, Level::kWarning}) {
     const auto i = static_cast<std::size_t>(level);
     if (totals[i] > shown[i]) {
@@ -199,9 +201,11 @@ void write_finding_table(const Grade& grade, Outlet& outlet) {
   std::string& out = outlet.text();
   out += fmt::format("\n### Findings: {}\n\n", grade.findings.size());
   out += "| Value | Code | Invocation | Owner | What | Where |\n|---|---|---|---|---|---|\n";
-  const std::size_t listed = std::min(grade.findings.size(), kMaxSummaryFindings);
+  const ReadingOrder order = reading_order(grade);
+  const std::size_t room = kMaxSummaryFindings - (order.of_form.empty() ? 0 : 1);
+  const std::size_t listed = std::min(order.single.size(), room);
   for (std::size_t i = 0; i < listed; ++i) {
-    const Finding& finding = grade.findings[i];
+    const Finding& finding = grade.findings[order.single[i]];
     const Position* at = first_line(finding);
     out += fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", value_mark(finding.value),
                        finding.consequence ? ", a consequence" : "",
@@ -212,9 +216,15 @@ void write_finding_table(const Grade& grade, Outlet& outlet) {
                        at == nullptr ? "" : markdown_text(place_words(grade, *at)));
     outlet.drain();
   }
-  if (listed < grade.findings.size()) {
+  if (!order.of_form.empty()) {
+    out += fmt::format("| {} | {} | | {} | {} | |\n", value_mark(Value::kUndetermined),
+                       markdown_text(words_of(told_together(grade, order))),
+                       grading::owner_name(grading::Owner::kObservability),
+                       markdown_text(sentence(kOfFormWords)));
+  }
+  if (listed < order.single.size()) {
     out += fmt::format("\nand {} more, all of which the JSON report lists\n",
-                       grade.findings.size() - listed);
+                       order.single.size() - listed);
   }
 }
 
@@ -225,19 +235,23 @@ void write_github_annotations(const Grade& grade, Outlet& outlet) {
   std::array<std::size_t, 3> room;
   room.fill(kMaxAnnotationsPerLevel);
   --room[static_cast<std::size_t>(level_of_totals(grade))];
-  const std::vector<bool> blocking = blocking_findings(grade);
+  const ReadingOrder order = reading_order(grade);
+  if (!order.of_form.empty()) --room[static_cast<std::size_t>(Level::kWarning)];
   std::vector<std::pair<const Finding*, Level>> listed;
-  for (std::size_t i = 0; i < grade.findings.size(); ++i) {
-    const Level level = level_of(grade, grade.findings[i], blocking[i]);
+  for (const std::size_t i : order.single) {
+    const Level level = level_of(grade, grade.findings[i], order.blocking[i]);
     const auto at = static_cast<std::size_t>(level);
     if (totals[at]++ < room[at]) listed.emplace_back(&grade.findings[i], level);
   }
   std::array<std::size_t, 3> shown{};
   for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = std::min(totals[i], room[i]);
-  write_totals(grade, totals, shown, outlet.text());
+  write_totals(grade, totals, shown, order.of_form.size(), outlet.text());
   for (const auto& [finding, level] : listed) {
     write_annotation(grade, *finding, level, outlet.text());
   }
+  if (order.of_form.empty()) return;
+  write_command(Level::kWarning, "", words_of(told_together(grade, order)), sentence(kOfFormWords),
+                outlet.text());
 }
 
 void write_github_summary(const Grade& grade, Outlet& outlet) {

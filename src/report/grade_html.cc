@@ -13,6 +13,7 @@
 #include "report/html_writer.h"
 #include "report/json_writer.h"
 #include "report/page_text.h"
+#include "report/reading_order.h"
 
 namespace remit::report {
 namespace {
@@ -188,20 +189,42 @@ class Items {
  public:
   Items(const Grade& grade, Outlet& outlet) : grade_(grade), outlet_(outlet) {}
 
+  /// What is told first stands first (REQ-RP-007); of equals what belongs to no invocation, which
+  /// may explain the rest.
   void write() {
+    const ReadingOrder order = reading_order(grade_);
+    std::vector<Entry> entries;
     std::vector<bool> is_told(grade_.findings.size());
     for (const grading::InvocationGrade& one : grade_.invocations) {
-      for (const std::size_t index : one.findings) is_told[index] = true;
+      bool is_of_form = !one.findings.empty();
+      Entry entry{Rank::kOther, nullptr, &one};
+      for (const std::size_t index : one.findings) {
+        is_told[index] = true;
+        is_of_form = is_of_form && grade_.findings[index].is_of_form;
+        entry.rank = std::min(entry.rank, order.ranks[index]);
+      }
+      if (!is_of_form) entries.push_back(entry);
     }
-    // What belongs to no invocation comes first: it may explain the rest.
-    for (std::size_t i = 0; i < grade_.findings.size(); ++i) {
-      if (!is_told[i]) write_other(grade_.findings[i]);
+    std::vector<Entry> others;
+    for (const std::size_t i : order.single) {
+      if (!is_told[i]) others.push_back({order.ranks[i], &grade_.findings[i], nullptr});
     }
-    for (const grading::InvocationGrade& one : grade_.invocations) write_invocation(one);
+    entries.insert(entries.begin(), others.begin(), others.end());
+    std::ranges::stable_sort(entries, {}, &Entry::rank);
+    for (const Entry& one : entries) {
+      one.finding != nullptr ? write_other(*one.finding) : write_invocation(*one.invocation);
+    }
+    write_together(told_together(grade_, order));
   }
   [[nodiscard]] std::size_t left_off() const { return total_ - listed_; }
 
  private:
+  struct Entry {
+    Rank rank = Rank::kOther;
+    const Finding* finding = nullptr;  ///< of no invocation; else null
+    const grading::InvocationGrade* invocation = nullptr;
+  };
+
   bool begin() {
     ++total_;
     if (listed_ == kMaxPageItems) return false;
@@ -250,6 +273,31 @@ class Items {
     end();
   }
 
+  void write_together(const std::vector<ToldTogether>& together) {
+    if (together.empty() || !begin()) return;
+    JsonWriter out(text_);
+    grading::ByVerdict<Value> values;
+    for (const Verdict verdict : grading::kVerdicts) values[verdict] = Value::kUndetermined;
+    values[Verdict::kPlanning] = Value::kPassed;
+    out.open('{');
+    out.member("name", "records of requests only");
+    write_values(values, out);
+    out.open_member("findings", '[');
+    for (const auto& [code, number] : together) {
+      Finding finding;
+      finding.code = code;
+      finding.verdict = grading::code_info(code).verdict;
+      finding.owner = grading::code_info(code).owner;
+      finding.message = fmt::format("{} of these: {}", number, kOfFormWords);
+      write_finding(grade_, finding, out);
+    }
+    out.close(']');
+    out.open_member("timeline", '[');
+    out.close(']');
+    out.close('}');
+    end();
+  }
+
   void write_invocation(const grading::InvocationGrade& one) {
     if (!begin()) return;
     JsonWriter out(text_);
@@ -261,8 +309,10 @@ class Items {
     if (one.owner) out.member("owner", grading::owner_name(*one.owner));
     write_values(one.verdicts, out);
     out.open_member("findings", '[');
-    for (std::size_t i = 0; i < std::min(one.findings.size(), kMaxPageFindings); ++i) {
-      write_finding(grade_, grade_.findings[one.findings[i]], out);
+    std::size_t told = 0;
+    for (const std::size_t index : one.findings) {
+      if (grade_.findings[index].is_of_form || told++ >= kMaxPageFindings) continue;
+      write_finding(grade_, grade_.findings[index], out);
     }
     out.close(']');
     if (one.record) {

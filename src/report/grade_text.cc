@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "report/finding_words.h"
+#include "report/reading_order.h"
 
 namespace remit::report {
 namespace {
@@ -178,12 +179,21 @@ void write_findings(const Grade& grade, Colour colour, Outlet& outlet) {
   std::string& out = outlet.text();
   if (grade.findings.empty()) return;
   out += fmt::format("\nfindings: {}\n", grade.findings.size());
-  const std::size_t listed = std::min(grade.findings.size(), kMaxListedFindings);
-  for (std::size_t i = 0; i < listed; ++i) write_finding(grade, grade.findings[i], colour, out);
-  if (listed < grade.findings.size()) {
-    out += fmt::format("  and {} more, all of which the JSON report lists\n",
-                       grade.findings.size() - listed);
+  const ReadingOrder order = reading_order(grade);
+  const std::size_t room = kMaxListedFindings - (order.of_form.empty() ? 0 : 1);
+  const std::size_t listed = std::min(order.single.size(), room);
+  for (std::size_t i = 0; i < listed; ++i) {
+    write_finding(grade, grade.findings[order.single[i]], colour, out);
   }
+  if (listed < order.single.size()) {
+    out += fmt::format("  and {} more, all of which the JSON report lists\n",
+                       order.single.size() - listed);
+  }
+  if (order.of_form.empty()) return;
+  out +=
+      fmt::format("  {}  {}\n      {}; the JSON report lists each\n",
+                  painted(grading::value_name(Value::kUndetermined), Value::kUndetermined, colour),
+                  words_of(told_together(grade, order)), kOfFormWords);
 }
 
 }  // namespace

@@ -146,10 +146,13 @@ bool Narrative::selects(const Event& event) const {
 }
 
 void Narrative::add(const Event& event) {
-  const std::string_view writer = event.text(Field::kWriter);
-  auto known = events_of_.find(writer);
-  if (known == events_of_.end()) known = events_of_.emplace(writer, 0).first;
-  const std::int64_t before = known->second++;
+  const std::string_view name = event.text(Field::kWriter);
+  auto known = writers_.find(name);
+  if (known == writers_.end()) known = writers_.emplace(name, Writer{}).first;
+  Writer& writer = known->second;
+  const std::int64_t before = writer.events++;
+  if (event.has(Field::kSeq)) writer.numbers.add(event.integer(Field::kSeq));
+  if (event.kind == EventKind::kEvidenceLost) writer.has_lost = true;
   if (event.kind == EventKind::kRunFinished && event.has(Field::kSource)) {
     closed_spies_[{std::string(event.text(Field::kSource)),
                    std::string(event.text(Field::kRunId))}] =
@@ -157,7 +160,9 @@ void Narrative::add(const Event& event) {
     return;
   }
   const std::string_view id = event.text(Field::kInvocationId);
-  if (id.empty() || !selects(event)) return;
+  if (id.empty()) return;
+  if (ids_.size() < kKeptIds && std::ranges::find(ids_, id) == ids_.end()) ids_.emplace_back(id);
+  if (!selects(event)) return;
   auto found = invocations_.find(id);
   if (found == invocations_.end()) {
     found = invocations_.emplace(std::string(id), Invocation{}).first;
@@ -171,6 +176,7 @@ void Narrative::add(const Event& event) {
   keep(invocation.case_id, Field::kCaseId);
   keep(invocation.run_id, Field::kRunId);
   invocation.seen.insert(event.kind);
+  if (!invocation.writers.contains(name)) invocation.writers.emplace(name);
   if (event.kind == EventKind::kEffectObserved) invocation.has_effects = true;
   invocation.steps.push_back({event.kind, step_words(event)});
 }
@@ -181,6 +187,28 @@ std::vector<std::string> Narrative::missing() const {
     if (!invocations_.contains(id)) out.push_back(id);
   }
   return out;
+}
+
+bool Narrative::has_loss(const Invocation& invocation) const {
+  return std::ranges::any_of(invocation.writers, [&](const std::string& name) {
+    const Writer& writer = writers_.find(name)->second;
+    const auto& ranges = writer.numbers.ranges();
+    const bool has_gap = ranges.size() > 1 || (ranges.size() == 1 && ranges.begin()->first > 1);
+    return writer.has_lost || has_gap;
+  });
+}
+
+// What a record without a start says: that nothing started only where it would hold the start.
+std::string_view Narrative::start_words(const Invocation& invocation) const {
+  const auto seen = [&](EventKind kind) { return invocation.seen.contains(kind); };
+  if (seen(EventKind::kExecutorFinish) || invocation.has_effects) return "no start is recorded";
+  if (!seen(EventKind::kAuthorizationDecision)) {
+    return "whether it started this record cannot say: it holds neither a decision nor a start";
+  }
+  if (has_loss(invocation)) {
+    return "whether it started this record cannot say: no start is recorded, and events were lost";
+  }
+  return "never started: no start is recorded";
 }
 
 std::string Narrative::paragraph(const std::string& id, const Invocation& invocation) const {
@@ -195,7 +223,7 @@ std::string Narrative::paragraph(const std::string& id, const Invocation& invoca
   const auto seen = [&](EventKind kind) { return invocation.seen.contains(kind); };
   if (!seen(EventKind::kToolRequest)) out += "  no request is recorded\n";
   if (!seen(EventKind::kAuthorizationDecision)) out += "  no decision is recorded\n";
-  if (!seen(EventKind::kExecutorStart)) out += "  never started: no start is recorded\n";
+  if (!seen(EventKind::kExecutorStart)) out += fmt::format("  {}\n", start_words(invocation));
   if (seen(EventKind::kExecutorStart) && !seen(EventKind::kExecutorFinish)) {
     out += "  no finish is recorded: the outcome is unknown\n";
   }

@@ -54,6 +54,30 @@ TEST(Narrative, SaysWhatIsMissing) {
   EXPECT_THAT(told, Not(HasSubstr("never started")));
 }
 
+// Of a record that would not hold the start nobody can say that nothing started.
+TEST(Narrative, ClaimsThatNothingStartedOnlyWhereTheRecordWouldHoldIt) {
+  const std::string request =
+      R"({"event":"tool.request","invocation_id":"i1","tool":"a","writer":"w","seq":1})";
+  const std::string deny =
+      R"({"event":"authorization.decision","invocation_id":"i1","tool":"a","decision":"deny","writer":"w","seq":2})";
+  const std::string late =
+      R"({"event":"authorization.decision","invocation_id":"i1","tool":"a","decision":"allow","writer":"w","seq":3})";
+  const std::string lost = R"({"event":"evidence.lost","events":-1,"writer":"w","seq":3})";
+  const std::string lost_by_another = R"({"event":"evidence.lost","events":-1,"writer":"v"})";
+  const std::string finish =
+      R"({"event":"executor.finish","invocation_id":"i1","tool":"a","outcome":"succeeded","writer":"w","seq":3})";
+  EXPECT_THAT(story({request, deny}), HasSubstr("never started: no start is recorded"));
+  EXPECT_THAT(story({request, deny, lost_by_another}), HasSubstr("never started"));
+  for (const std::vector<std::string>& lines :
+       {std::vector{request}, {request, late}, {request, deny, lost}, {request, deny, finish}}) {
+    EXPECT_THAT(story(lines), Not(HasSubstr("never started")));
+  }
+  EXPECT_THAT(story({request}),
+              HasSubstr("whether it started this record cannot say: it holds neither"));
+  EXPECT_THAT(story({request, late}), HasSubstr("no start is recorded, and events were lost"));
+  EXPECT_THAT(story({request, deny, finish}), HasSubstr("  no start is recorded\n"));
+}
+
 TEST(Narrative, ClaimsNoSilenceOfASpyThatWasNotClosed) {
   std::vector<std::string> open = refund();
   open.pop_back();

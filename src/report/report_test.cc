@@ -274,5 +274,64 @@ TEST(Sarif, KnowsFindingsAgain) {
   EXPECT_NE(fingerprints(grade), first);
 }
 
+// REQ-RP-007: where a report shows so many, it shows those that make the gate what it is.
+TEST(Reports, TellFirstWhatBlocksTheGate) {
+  Grade grade;
+  grade.gate = grading::Gate::kFailed;
+  grade.blocks_run[Verdict::kPlanning] = true;
+  grade.files = {"f"};
+  for (int i = 0; i < 300; ++i) {
+    grade.findings.push_back(finding_of(fmt::format("a{:03}", i), Code::kOrderUnknown));
+  }
+  grade.findings.push_back(finding_of("b", Code::kStartAfterDeny));
+  grade.findings.push_back(finding_of("c", Code::kForbiddenRequest));
+  for (const std::string_view format : {"text", "github", "github-summary", "html"}) {
+    const std::string text = report_text(format, grade);
+    // The page names each id twice: as its item and its case.
+    const std::size_t blocks = text.find("\"c\"");
+    const std::size_t failed = text.find("\"b\"");
+    const std::size_t open = text.find("\"a000\"");
+    ASSERT_NE(blocks, std::string::npos) << format;
+    EXPECT_LT(blocks, failed) << format;
+    EXPECT_LT(failed, open) << format;
+  }
+  // Known by the baseline it is no longer what makes the gate fail.
+  grade.findings.back().known = 0;
+  grade.baseline.emplace().entries.emplace_back();
+  const std::string text = report_text("text", grade);
+  EXPECT_LT(text.find("\"b\""), text.find("\"c\""));
+}
+
+// REQ-RP-008: what is told together takes one line of those that are shown.
+TEST(Reports, TellTogetherWhatTheFormHasNoRoomFor) {
+  Grade grade;
+  grade.gate = grading::Gate::kUndetermined;
+  grade.blocking[Verdict::kCompleteness] = grade.blocks_run[Verdict::kCompleteness] = true;
+  grade.files = {"f"};
+  for (int i = 0; i < 300; ++i) {
+    for (const Code code : {Code::kMissingDecision, Code::kMissingRunFinished}) {
+      Finding finding = finding_of(fmt::format("a{:03}", i), code);
+      finding.value = Value::kUndetermined;
+      finding.is_of_form = true;
+      grade.findings.push_back(std::move(finding));
+    }
+  }
+  for (int i = 0; i < 250; ++i) {
+    grade.findings.push_back(finding_of(fmt::format("b{:03}", i), Code::kOrderUnknown));
+  }
+  const std::string text = report_text("text", grade);
+  EXPECT_NE(text.find("  300 missing_decision, 300 missing_run_finished\n"), std::string::npos);
+  EXPECT_EQ(text.find("a000"), std::string::npos);
+  EXPECT_NE(text.find("\"b198\""), std::string::npos);
+  EXPECT_EQ(text.find("\"b199\""), std::string::npos);
+  EXPECT_NE(text.find("and 51 more"), std::string::npos);
+  for (const std::string_view format : {"github", "github-summary", "html"}) {
+    EXPECT_EQ(report_text(format, grade).find("a000"), std::string::npos) << format;
+  }
+  for (const std::string_view format : {"json", "junit", "sarif"}) {
+    EXPECT_NE(report_text(format, grade).find("a000"), std::string::npos) << format;
+  }
+}
+
 }  // namespace
 }  // namespace remit::report

@@ -38,13 +38,13 @@ bool is_given(const Token& token) {
 
 class RunTranslator final : public Translator {
  public:
-  RunTranslator(Form form, std::string_view source) : form_(form), source_(source) {}
+  RunTranslator(Form form, std::string_view source) : Translator(form), source_(source) {}
 
   Fault translate(std::string_view document, EventLines& out) override;
 
  private:
   [[nodiscard]] std::string_view messages_key() const {
-    return form_ == Form::kTauBench ? "traj" : "messages";
+    return form() == Form::kTauBench ? "traj" : "messages";
   }
   [[nodiscard]] bool is_message_list(std::string_view document) const;
   bool read_run();
@@ -59,7 +59,6 @@ class RunTranslator final : public Translator {
   [[nodiscard]] std::string run_id(const RunFacts& run) const;
   [[nodiscard]] std::string case_id(const RunFacts& run) const;
 
-  Form form_;
   std::string source_;
   JsonCursor cursor_;
   EventLines* out_ = nullptr;
@@ -106,7 +105,11 @@ bool RunTranslator::read_run() {
   const bool is_read = cursor_.object([&](std::string_view key) { return read_member(key, run); });
   write(run);  // of a run that is cut short, what there is
   if (!is_read) return false;
-  return run.has_messages || cursor_.fail(run.place, "a run without its messages");
+  return run.has_messages ||
+         cursor_.fail(run.place,
+                      form() == Form::kTauBench
+                          ? "a run without its messages: they are an object's member `traj`"
+                          : "a run without its messages: they are an object's member `messages`");
 }
 
 bool RunTranslator::read_member(std::string_view key, RunFacts& run) {
@@ -182,7 +185,7 @@ bool RunTranslator::read_name(Token& name) {
 std::string RunTranslator::run_id(const RunFacts& run) const {
   std::string out = source_ + "/";
   if (is_given(run.run_id)) return out + std::string(run.run_id.text);
-  if (form_ == Form::kTauBench && is_given(run.task_id)) {
+  if (form() == Form::kTauBench && is_given(run.task_id)) {
     out.append("task-").append(run.task_id.text);
     if (is_given(run.trial)) out.append("/trial-").append(run.trial.text);
     return out;
@@ -193,10 +196,10 @@ std::string RunTranslator::run_id(const RunFacts& run) const {
 
 std::string RunTranslator::case_id(const RunFacts& run) const {
   if (is_given(run.case_id)) return std::string(run.case_id.text);
-  if (form_ == Form::kTauBench && is_given(run.task_id)) {
+  if (form() == Form::kTauBench && is_given(run.task_id)) {
     return "task-" + std::string(run.task_id.text);
   }
-  if (form_ != Form::kAgentDojo || !is_given(run.user_task)) return {};
+  if (form() != Form::kAgentDojo || !is_given(run.user_task)) return {};
   std::string out;
   if (is_given(run.suite)) out.append(run.suite.text).append(1, '/');
   out.append(run.user_task.text);
@@ -206,6 +209,7 @@ std::string RunTranslator::case_id(const RunFacts& run) const {
 
 void RunTranslator::write(const RunFacts& run) {
   ++runs_;
+  note_record();
   const std::string id = run_id(run);
   const std::string of_case = case_id(run);
   std::size_t number = 0;

@@ -29,7 +29,12 @@ Strings requests_of(const std::string& text, Form form = Form::kAuto,
   Strings out;
   bool has_loss = false;
   for (;;) {
-    const Item item = reader.next().value();
+    const Result<Item> next = reader.next();
+    if (!next) {
+      out.push_back("refused: " + next.error().message);
+      break;
+    }
+    const Item item = *next;
     if (item == Item::kEnd) break;
     if (item == Item::kMalformed) {
       out.push_back(std::to_string(reader.error_offset()) + "! " + reader.error().message);
@@ -151,9 +156,17 @@ TEST(AgentRuns, ToldWhatIsWrongAndWhere) {  // REQ-IN-002, REQ-IN-050
        Form::kOpenAiChat,
        {"runs/run-1/1 runs/run-1  b"}},
       {R"({"messages":{}})", Form::kOpenAiChat, {"12! expected an array"}},
-      {R"({"traj":[]})", Form::kOpenAiChat, {"0! a run without its messages"}},
-      {R"({"messages":[]})", Form::kTauBench, {"0! a run without its messages"}},
-      {R"([{"traj":[]},{}])", Form::kTauBench, {"13! a run without its messages"}},
+      {R"({"traj":[]})",
+       Form::kOpenAiChat,
+       {"0! a run without its messages: they are an object's member `messages`",
+        "refused: is not in the form openai-chat, which --input-format names: it is tau-bench"}},
+      {R"({"messages":[]})",
+       Form::kTauBench,
+       {"0! a run without its messages: they are an object's member `traj`",
+        "refused: is not in the form tau-bench, which --input-format names: it is openai-chat"}},
+      {R"([{"traj":[]},{}])",
+       Form::kTauBench,
+       {"13! a run without its messages: they are an object's member `traj`"}},
       {R"([[]])", Form::kTauBench, {"1! expected an object"}},
       {R"({"id":{"a":[]},"messages":[]})", Form::kOpenAiChat, {}},
       {R"({"id":"\q","messages":[{"tool_calls":[{"function":"a"}]}]})",

@@ -17,8 +17,6 @@ namespace remit::trace {
 
 namespace {
 
-constexpr std::string_view kRequestsOnly = "a record of requests only";
-
 Error named(const std::string& source, Error error) {
   return error.where.starts_with(source) ? error : in_place(source, std::move(error));
 }
@@ -88,7 +86,38 @@ Result<Item> EventReader::next() {
   if (source_.empty()) return open_next();
   Result<Item> item = read_item();
   if (!item) return named(source_, std::move(item).error());
-  return *item == Item::kEnd ? open_next() : item;
+  if (*item != Item::kEnd) {
+    note(*item);
+    return item;
+  }
+  Status ended = end_file();
+  if (!ended) return named(source_, std::move(ended).error());
+  return open_next();
+}
+
+void EventReader::note(Item item) {
+  has_event_ = has_event_ || item == Item::kEvent;
+  if (item != Item::kMalformed) return;
+  ++mistakes_;
+  const std::size_t first = line_.text.find_first_not_of(" \t");
+  has_object_ = has_object_ || first == line_.text.npos || line_.text[first] == '{';
+}
+
+// A file without one event may be another than was meant (REQ-IN-038). Of one line alone that
+// cannot be told, and every file of a log is evidence.
+Status EventReader::end_file() {
+  if (has_event_ || input_.torn_tail == TornTail::kLoss) return {};
+  if (misfit_) return *std::move(misfit_);
+  if (lines_ && mistakes_ > 1 && !has_object_) {
+    return Error{ErrorCode::kInvalidInput,
+                 "no line of this file is an event, or any JSON object: give a trace, one event a "
+                 "line"};
+  }
+  if (translator_ != nullptr && mistakes_ == 0) {
+    const Form form = translator_->form();
+    silent_files_.push_back({source_, form, translator_->records()});
+  }
+  return {};
 }
 
 Result<Item> EventReader::open_next() {
@@ -106,6 +135,18 @@ Result<Item> EventReader::open_next() {
   return Item::kSource;
 }
 
+Status EventReader::open_path(std::size_t index) {
+  source_ = input_.paths[index];
+  const bool is_known =
+      index < input_.named.size() && input_.named[index].target_kind == FileInfo::Kind::kFile;
+  if (is_known) {
+    REMIT_TRY_ASSIGN(const FileInfo now, files_.info(source_));
+    REMIT_TRY(only_grown(input_.named[index], now, source_));
+  }
+  REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
+  return {};
+}
+
 Status EventReader::begin_file(ReadFile& file) {
   lines_.reset();
   current_ = &event_;
@@ -114,9 +155,14 @@ Status EventReader::begin_file(ReadFile& file) {
   peeked_.reset();
   text_.emplace(file);
   peeked_.emplace(*text_);
+  has_event_ = has_object_ = false;
+  mistakes_ = 0;
+  misfit_.reset();
   Form form = input_.form;
   if (form == Form::kAuto) {
     REMIT_TRY_ASSIGN(form, peeked_->recognise());
+  } else if (input_.torn_tail == TornTail::kMistake) {
+    misfit_ = peeked_->misfit(form);
   }
   if (form == Form::kJsonLines) {
     lines_.emplace(*peeked_, decoder_.max_line_bytes, threads_, hash_seed_);
@@ -131,18 +177,6 @@ Status EventReader::begin_file(ReadFile& file) {
   next_entry_ = 0;
   fault_ = {};
   is_closed_ = false;
-  return {};
-}
-
-Status EventReader::open_path(std::size_t index) {
-  source_ = input_.paths[index];
-  const bool is_known =
-      index < input_.named.size() && input_.named[index].target_kind == FileInfo::Kind::kFile;
-  if (is_known) {
-    REMIT_TRY_ASSIGN(const FileInfo now, files_.info(source_));
-    REMIT_TRY(only_grown(input_.named[index], now, source_));
-  }
-  REMIT_TRY_ASSIGN(file_, files_.open_read(source_));
   return {};
 }
 

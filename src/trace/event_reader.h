@@ -72,12 +72,23 @@ class DescriptorFile final : public ReadFile {
   FileConstancy constancy_;
 };
 
+/// The cause of the `evidence.lost` at the end of a file with requests whose decisions its form
+/// cannot record (REQ-IN-033).
+inline constexpr std::string_view kRequestsOnly = "a record of requests only";
+
 /// What `EventReader::next` found.
 enum class Item : std::uint8_t {
   kEnd,
   kSource,  ///< another file begins, named by `source`
   kEvent,
   kMalformed
+};
+
+/// A file of a translated form that gave no event and no mistake.
+struct SilentFile {
+  std::string source;
+  Form form = Form::kOtlp;
+  std::uint64_t records = 0;  ///< spans and log records, or runs, that it holds
 };
 
 /// Reads the events of one input, file after file, compressed or not, in any form. Offsets are
@@ -95,7 +106,8 @@ class EventReader {
               OnDocument on_document = {}, unsigned threads = 1, std::uint64_t hash_seed = 0);
 
   /// The next file, event or malformed line; `kEnd` after the last. Errors: those of opening,
-  /// reading and unpacking, with the file's name.
+  /// reading and unpacking, and `invalid_input` at the end of a file that is no evidence, or not in
+  /// the form that the input states (REQ-IN-038), with the file's name.
   Result<Item> next();
 
   /// Whether the events of the current file are translated: `line` is then ours.
@@ -103,6 +115,8 @@ class EventReader {
   /// How many of the files read to their end hold requests whose decisions their form cannot
   /// record (REQ-IN-033).
   [[nodiscard]] std::uint64_t files_of_requests() const { return files_of_requests_; }
+  /// Those of the files read to their end.
+  [[nodiscard]] const std::vector<SilentFile>& silent_files() const { return silent_files_; }
   /// The file that is being read; after `kSource`.
   [[nodiscard]] const std::string& source() const { return source_; }
   /// The event, valid until the next call; after `kEvent`.
@@ -127,7 +141,10 @@ class EventReader {
 
  private:
   Result<Item> open_next();
+  Status open_path(std::size_t index);
   Status begin_file(ReadFile& file);
+  void note(Item item);
+  Status end_file();
   Result<Item> read_item();
   Result<Item> read_line();
   Result<Item> read_translated();
@@ -141,7 +158,6 @@ class EventReader {
   const Input& input_;
   event::Decoder& decoder_;
   OnDocument on_document_;
-  Status open_path(std::size_t index);
   unsigned threads_;
   std::uint64_t hash_seed_;
   std::size_t opened_ = 0;  ///< of the stream and the paths
@@ -159,6 +175,11 @@ class EventReader {
   Fault fault_;            ///< of the document, not yet told
   bool is_closed_ = true;  ///< nothing more is to be said of the file
   std::uint64_t files_of_requests_ = 0;
+  std::vector<SilentFile> silent_files_;
+  std::optional<Error> misfit_;  ///< what the file seems to be, where it seems not what is stated
+  bool has_event_ = false;       ///< this and the next two: of the file
+  bool has_object_ = false;      ///< a malformed line begins as an object does, or may do so
+  std::uint64_t mistakes_ = 0;
   bool is_last_ = false;  ///< no file follows the current one
   std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
   event::Event event_;    ///< of what is translated or lost

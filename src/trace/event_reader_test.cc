@@ -135,5 +135,79 @@ TEST(EventReader, ShowsDocumentsAsTheyWereWritten) {  // REQ-RD-013
                       "1@0:" + first, "2@" + std::to_string(first.size() + 1) + ":" + second}));
 }
 
+std::vector<std::string> items_in_form(const std::string& text, Form form) {
+  PosixFileSystem files;
+  Input input = Input::of_stream("f", std::make_unique<testing::MemoryFile>(text));
+  input.form = form;
+  return items_of(files, input);
+}
+
+TEST(EventReader, RefusesAFileInWhichNothingIsAnEvent) {  // REQ-IN-038
+  const std::string no_event =
+      "f: no line of this file is an event, or any JSON object: give a trace, one event a line";
+  const std::string as_chat = "f: is not in the form openai-chat, which --input-format names: ";
+  const std::string chat = R"({"messages":[{"role":"user","content":"hello"}]})";
+  const std::string spans = R"({"resourceSpans":[]})";
+  const struct {
+    std::string text;
+    Form form;
+    std::string last;  ///< what is said last
+  } cases[] = {
+      {"time,tool\n1,read\n", Form::kAuto, no_event},
+      {"\n# A page\n\ntext\n", Form::kAuto, no_event},
+      {"time,tool\n1,read\n", Form::kJsonLines, no_event},
+      {"[1]\n[2]\n", Form::kAuto, no_event},
+      {"one line\n", Form::kAuto, "0!"},
+      {"\n\n", Form::kAuto, "= f"},
+      {"text\n{\n", Form::kAuto, "6!"},
+      {"text\ntext\n" + kRequest + "\n", Form::kAuto, "10 i1"},
+      {kRequest + "\n", Form::kOpenAiChat, as_chat + "it is jsonl"},
+      {spans, Form::kOpenAiChat, as_chat + "it is otlp"},
+      {chat, Form::kJsonLines,
+       "f: is not in the form jsonl, which --input-format names: it is "
+       "openai-chat"},
+      {"{\n \"a\": 1\n}\n", Form::kJsonLines,
+       "f: line 1: is a JSON document over several lines that shows no form of evidence: write its "
+       "events as JSON, one a line"},
+      {chat, Form::kOpenAiChat, "= f"},
+      {R"({"resourceSpans":[],"messages":[]})", Form::kOtlp, "= f"},
+      {R"({"event":"tool.request"})", Form::kJsonLines, "0!"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_EQ(items_in_form(one.text, one.form).back(), one.last) << one.text;
+  }
+}
+
+TEST(EventReader, NeverRefusesASegmentOfALog) {  // REQ-IN-038
+  testing::TestFolder folder;
+  folder.put("1.jsonl", "text\ntext\n");
+  PosixFileSystem files;
+  EXPECT_EQ(items_of(files, Input::of_log("log", {folder.path("1.jsonl")})).back(), "5!");
+}
+
+TEST(EventReader, TellsWhichFilesGaveNothing) {  // REQ-IN-039
+  const auto silent = [](const std::string& text) {
+    PosixFileSystem files;
+    const Input input = Input::of_stream("f", std::make_unique<testing::MemoryFile>(text));
+    event::Decoder decoder;
+    EventReader reader(files, input, decoder);
+    while (reader.next().value() != Item::kEnd) {
+    }
+    return reader.silent_files();
+  };
+  const std::vector<SilentFile> spans =
+      silent(R"({"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"a"},{"name":"b"}]}]}]})");
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans.front().source, "f");
+  EXPECT_EQ(spans.front().form, Form::kOtlp);
+  EXPECT_EQ(spans.front().records, 2U);
+  const std::vector<SilentFile> runs = silent(R"([{"messages":[]},{"messages":[]}])");
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs.front().records, 2U);
+  EXPECT_TRUE(silent("").empty());
+  EXPECT_TRUE(silent(kRequest).empty());
+  EXPECT_TRUE(silent(R"({"messages":[{"tool_calls":[{"function":{"name":"a"}}]}]})").empty());
+}
+
 }  // namespace
 }  // namespace remit::trace

@@ -89,7 +89,7 @@ Result<Form> decide(const Votes& votes) {
   }
   if (count == 0) return Form::kJsonLines;
   if (count == 1) return forms[0];
-  return Error{ErrorCode::kInvalidInput,
+  return Error{ErrorCode::kFailedPrecondition,
                fmt::format("may be {} or {}: say which with --input-format", form_name(forms[0]),
                            form_name(forms[1]))};
 }
@@ -150,6 +150,19 @@ Result<Form> PeekedFile::recognise() {
     return *std::move(error);
   }
   return form;
+}
+
+std::optional<Error> PeekedFile::misfit(Form stated) {
+  const Result<Form> told = recognise();
+  if (!told) {
+    const bool is_open = told.error().code == ErrorCode::kFailedPrecondition;
+    return is_open ? std::nullopt : std::optional(told.error());
+  }
+  const bool is_known = *told != Form::kJsonLines || has_events_;
+  if (*told == stated || !is_known) return std::nullopt;
+  return Error{ErrorCode::kInvalidInput,
+               fmt::format("is not in the form {}, which --input-format names: it is {}",
+                           form_name(stated), form_name(*told))};
 }
 
 Result<Form> PeekedFile::recognise_form() {

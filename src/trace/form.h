@@ -41,9 +41,12 @@ class PeekedFile final : public ReadFile {
 
   /// Tells the form by the first keys (REQ-IN-031), whatever the pieces in which the file comes. A
   /// file that shows no other form is JSON Lines. Before the first `read`. Errors: those of
-  /// reading, and `invalid_input` where keys of several forms stand side by side, and for a file
-  /// that cannot be evidence (REQ-IN-036, REQ-IN-037).
+  /// reading, `failed_precondition` where keys of several forms stand side by side, and
+  /// `invalid_input` for a file that cannot be evidence (REQ-IN-036, REQ-IN-037).
   Result<Form> recognise();
+  /// Why the file seems not to be of the form that is stated; nothing where it may be. Before the
+  /// first `read`.
+  std::optional<Error> misfit(Form stated);
   /// How documents are laid out, as far as the first bytes show; before the first `read`.
   Result<Layout> layout();
 

@@ -84,6 +84,7 @@ bool is_of_call(const ToolSpan& span, const ToolSpan& parent) {
 
 class OtlpTranslator final : public Translator {
  public:
+  OtlpTranslator() : Translator(Form::kOtlp) {}
   Fault translate(std::string_view document, EventLines& out) override;
 
  private:
@@ -218,6 +219,7 @@ bool OtlpTranslator::read_holder() {
 }
 
 bool OtlpTranslator::read_span() {
+  note_record();
   const std::size_t place = cursor_.place();
   span_fields_.clear();
   Convention convention;
@@ -275,6 +277,7 @@ bool OtlpTranslator::read_span_event() {
 }
 
 bool OtlpTranslator::read_log_record() {
+  note_record();
   return read_span_event();
 }
 

@@ -20,6 +20,7 @@ struct Fault {
 /// Translates the documents of one file. Not thread-safe.
 class Translator {
  public:
+  explicit Translator(Form form) : form_(form) {}
   virtual ~Translator() = default;
 
   /// Appends the events of `document`, which is readable for event::kScanPadding bytes past its
@@ -29,11 +30,17 @@ class Translator {
   /// Whether some of the file's requests come from a record that holds no decisions at all, so
   /// that what the grader misses of them was never there (REQ-IN-033).
   [[nodiscard]] bool has_requests_only() const { return has_requests_only_; }
+  [[nodiscard]] Form form() const { return form_; }
+  /// Spans and log records, or runs, that were read so far.
+  [[nodiscard]] std::uint64_t records() const { return records_; }
 
  protected:
   void note_request_only() { has_requests_only_ = true; }
+  void note_record() { ++records_; }
 
  private:
+  Form form_;
+  std::uint64_t records_ = 0;
   bool has_requests_only_ = false;
 };
 

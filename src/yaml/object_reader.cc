@@ -6,6 +6,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "base/nearest_word.h"
 #include "yaml/yaml.h"
 
 namespace remit::yaml {
@@ -23,6 +24,21 @@ Place parse_place(std::string_view where) {
 
 bool is_number(const Node& node) {
   return node.kind() == Node::Kind::kInteger || node.kind() == Node::Kind::kNumber;
+}
+
+/// `; did you mean WORD?`, or nothing where no word is near.
+std::string meant_by(std::string_view word, const std::vector<std::string_view>& known) {
+  const std::string_view near = nearest_word(word, known);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
+}
+
+/// What a document is that is not the one that was wanted, by its first line.
+std::string other_document(const Node& root) {
+  if (root.keys().empty()) return "";
+  if (root.keys().front().text == "event") return "; this is an event";
+  const std::string* const text = root.values().front().if_string();
+  const bool is_ours = text != nullptr && text->starts_with("remit.") && text->size() < 40;
+  return is_ours ? "; this is " + quoted(*text) : "";
 }
 
 }  // namespace
@@ -76,7 +92,8 @@ bool ObjectReader::format(std::string_view key, std::string_view name) {
         fmt::format("{} is not supported; this version reads {}", quoted(*text), name),
         ErrorCode::kUnsupported);
   } else {
-    add(node_, fmt::format("the first line must be \"{}: {}\"", key, name));
+    add(node_,
+        fmt::format("the first line must be \"{}: {}\"{}", key, name, other_document(node_)));
   }
   return false;
 }
@@ -195,15 +212,25 @@ std::vector<std::string> ObjectReader::optional_strings(std::string_view key) {
 
 std::string ObjectReader::wrong_choice(std::string_view key, const Node& node,
                                        std::string_view words) {
-  return fmt::format("\"{}\" must be one of {}, not {}", key, words, node.describe());
+  std::vector<std::string_view> known;
+  for (std::string_view rest = words; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(", "), rest.size());
+    known.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  const std::string* const text = node.if_string();
+  return fmt::format("\"{}\" must be one of {}, not {}{}", key, words, node.describe(),
+                     text == nullptr ? "" : meant_by(*text, known));
 }
 
 bool ObjectReader::finish() {
   for (const Key& key : node_.keys()) {
     if (asked_.contains(key.text)) continue;
     clean_ = false;
-    problems_.add(key.place, fmt::format("unknown key {} in {}; known are {}", quoted(key.text),
-                                         what_, fmt::join(asked_, ", ")));
+    const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+    problems_.add(key.place,
+                  fmt::format("unknown key {} in {}; known are {}{}", quoted(key.text), what_,
+                              fmt::join(asked_, ", "), meant_by(key.text, known)));
   }
   return clean_;
 }

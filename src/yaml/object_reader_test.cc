@@ -75,10 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:7:15: \"a\" stands twice in \"words\"\n"
              "t.yaml:8:7: \"mode\" must be one of enforce, shadow, not the text \"of\"\n"
              "t.yaml:10:5: a part lacks \"id\"\n"
-             "t.yaml:10:6: unknown key \"idd\" in a part; known are id\n"
+             "t.yaml:10:6: unknown key \"idd\" in a part; known are id; did you mean id?\n"
              "t.yaml:11:5: a part must be a map, not the text \"x\"\n"
              "t.yaml:12:1: unknown key \"moode\" in the test; known are count, mode, name, open, "
-             "parts, size, test, title, words\n"},
+             "parts, size, test, title, words; did you mean mode?\n"},
         Case{"Missing", "test: remit.test/1\n",
              "t.yaml:1:1: the test lacks \"name\"\nt.yaml:1:1: the test lacks \"size\"\n"},
         Case{"WrongKinds", "test: remit.test/1\nname: [x]\nsize: 1.5\nparts: {}\nwords: x\n",

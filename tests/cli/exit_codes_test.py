@@ -25,6 +25,7 @@ FILES = {
     "trace.jsonl": REQUEST + DECISION % ("allow", "allowed") + RAN,
     "denied.jsonl": REQUEST + DECISION % ("deny", "forbidden") + RAN,
     "empty.jsonl": "",
+    "table.csv": "time,tool,allowed\n12:00,t,yes\n",
     "broken.yaml": "nothing: of ours\n",
     "tools.yaml": '{"tools": []}\n',
     "remit.yaml": "nothing: of ours\n",

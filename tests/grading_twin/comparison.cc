@@ -69,21 +69,43 @@ TwinCriteria criteria(std::string name, NaiveContract contract, std::string mani
   return out;
 }
 
-grading::Grade streamed(FileSystem& files, grading::Evidence evidence,
-                        const grading::Criteria& criteria, const Way& way) {
+namespace {
+
+Result<grading::Grade> graded(FileSystem& files, grading::Evidence evidence,
+                              const grading::Criteria& criteria, const Way& way) {
   grading::Criteria in_full = criteria;
   in_full.list_all = way.listed == Listed::kAll;
   in_full.memory_bytes = way.memory_bytes;
   in_full.threads = way.threads;
   in_full.hash_seed = way.hash_seed;
-  Result<grading::Grade> grade = grading::grade(files, std::move(evidence), std::move(in_full));
+  return grading::grade(files, std::move(evidence), std::move(in_full));
+}
+
+grading::Grade expected_grade(Result<grading::Grade> grade) {
   if (grade) return std::move(*grade);
   ADD_FAILURE() << grade.error().to_string();
   return {};
 }
 
-grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria,
-                        const Way& way) {
+}  // namespace
+
+bool is_refused(const std::vector<NaiveInput>& inputs) {
+  return std::ranges::any_of(inputs, [](const NaiveInput& input) {
+    if (input.may_be_torn) return false;
+    std::size_t others = 0;
+    std::istringstream lines(input.bytes);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t first = line.find_first_not_of(" \t\r");
+      if (first == std::string::npos) continue;
+      if (line[first] == '{') return false;
+      ++others;
+    }
+    return others > 1;
+  });
+}
+
+Result<grading::Grade> graded(const std::vector<NaiveInput>& inputs,
+                              const grading::Criteria& criteria, const Way& way) {
   testing::FaultyFileSystem files;  // without a fault: scratch files in memory
   grading::Evidence evidence;
   for (const NaiveInput& input : inputs) {
@@ -91,7 +113,17 @@ grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Cr
         input.name,
         std::make_unique<testing::MemoryFile>(packed(input.bytes, way.packing), way.piece_bytes)));
   }
-  return streamed(files, std::move(evidence), criteria, way);
+  return graded(files, std::move(evidence), criteria, way);
+}
+
+grading::Grade streamed(FileSystem& files, grading::Evidence evidence,
+                        const grading::Criteria& criteria, const Way& way) {
+  return expected_grade(graded(files, std::move(evidence), criteria, way));
+}
+
+grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria,
+                        const Way& way) {
+  return expected_grade(graded(inputs, criteria, way));
 }
 
 bool same(const Judgement& naive, const Judgement& streaming, const std::string& told) {
@@ -167,7 +199,15 @@ bool agree(const std::vector<NaiveInput>& inputs, const TwinCriteria& under) {
   const Way way{.memory_bytes = kRooms[number % std::size(kRooms)],
                 .threads = 1 + static_cast<unsigned>(number % 2),
                 .hash_seed = number};
-  const grading::Grade grade = streamed(inputs, under.criteria, way);
+  const Result<grading::Grade> told = graded(inputs, under.criteria, way);
+  if (told.has_value() == is_refused(inputs)) {
+    ADD_FAILURE() << (told ? "is graded, though no line is an event" : told.error().to_string())
+                  << "\n"
+                  << all_lines(inputs);
+    return false;
+  }
+  if (!told) return true;
+  const grading::Grade& grade = *told;
   for (const grading::Finding& finding : grade.findings) {
     ++tally().codes[grading::code_info(finding.code).name];
   }

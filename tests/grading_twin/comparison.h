@@ -38,6 +38,13 @@ struct Way {
 /// Room for nothing, for an event, for some, for all; the larger ones have patterns as well.
 inline constexpr std::size_t kRooms[] = {kGraderMemoryBytes, 1, 400, 1'500, 6'000, 60'000, 600'000};
 
+/// Whether a file of the inputs is no evidence at all (REQ-IN-038).
+bool is_refused(const std::vector<NaiveInput>& inputs);
+
+/// The streaming grade, or why there is none.
+Result<grading::Grade> graded(const std::vector<NaiveInput>& inputs,
+                              const grading::Criteria& criteria, const Way& way = {});
+
 /// The streaming grade. The inputs are given in their order.
 grading::Grade streamed(const std::vector<NaiveInput>& inputs, const grading::Criteria& criteria,
                         const Way& way = {});

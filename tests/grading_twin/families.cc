@@ -42,7 +42,7 @@ const Forms kFurther = {
 
 const Forms kRare = {
     R"({"event":"tool.request","invocation_id":"@","run_id":"r1","case_id":"c7"#})",
-    R"({"event":"tool.request","invocation_id":"@","tool":"a","route":"queued","run_id":"r2","case_id":"","more":1#})",
+    R"({"event":"tool.request","invocation_id":"@","tool":"a","route":"queued","run_id":"r2","case_id":"","more":1,"policyVersion":"v1"#})",
     R"({"event":"authorization.decision","invocation_id":"@","decision":"deny","decision_id":"d1","policy_version":"v1","policy_digest":"sha256:0000000000000000000000000000000000000000000000000000000000000001"#})",
     R"({"event":"authorization.decision","invocation_id":"@","decision":"allow","decision_id":"d2","policy_version":"v1","policy_digest":"sha256:0000000000000000000000000000000000000000000000000000000000000002","resource_type":"T"#})",
     R"({"event":"authorization.decision","invocation_id":"@","policy_version":"v1"#})",

@@ -1,4 +1,7 @@
 // One plain function for each rule of spec/manifest.md on cases and their entries.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -64,11 +67,33 @@ std::string call_text(const std::string& tool, const std::string& route) {
   return route.empty() ? tool : tool + " by " + route;
 }
 
-void find_absent_entry(Context& context, NaiveCase& result, const Expectation& entry) {
+// The kinds of requests of the case, of the first eight that no entry names, which no entry took.
+std::string came_instead(const Context& context, const NaiveCase& result, const Expectation& entry,
+                         const std::set<std::string>& taken) {
+  std::vector<std::string> names;
+  std::size_t looked_at = 0;
+  for (const std::string& id : result.invocations) {
+    const Events& events = context.calls.at(id).events;
+    const std::string tool = first_recorded(events, Field::kTool);
+    if (names_invocation(*result.definition, id) || tool.empty()) continue;
+    if (++looked_at > 8) break;
+    if (taken.contains(id)) continue;
+    const std::string name =
+        call_text(tool, entry.route ? first_recorded(events, Field::kRoute) : "");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.size() > 3) names.resize(3);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void find_absent_entry(Context& context, NaiveCase& result, const Expectation& entry,
+                       const std::set<std::string>& taken) {
   const std::string id = entry.invocation_id.value_or("");
   const std::string& case_id = result.definition->id;
   result.request_absent = true;
-  What what{call_text(entry.tool, entry.route.value_or("")), "", {}};
+  What what{call_text(entry.tool, entry.route.value_or("")),
+            came_instead(context, result, entry, taken),
+            {}};
   const bool is_seen = !id.empty() && context.calls.contains(id);
   if (is_seen) {
     const Events& events = context.calls.at(id).events;
@@ -88,6 +113,7 @@ void find_absent_entry(Context& context, NaiveCase& result, const Expectation& e
 
 void match_entries(Context& context, NaiveCase& result) {
   std::set<std::string> taken;
+  std::vector<const Expectation*> absent;
   for (const Expectation& entry : result.definition->expect) {
     const auto match = std::find_if(
         result.invocations.begin(), result.invocations.end(), [&](const std::string& id) {
@@ -95,12 +121,13 @@ void match_entries(Context& context, NaiveCase& result) {
                  takes(*result.definition, entry, id, context.calls.at(id).events);
         });
     if (match == result.invocations.end()) {
-      find_absent_entry(context, result, entry);
+      absent.push_back(&entry);
       continue;
     }
     taken.insert(*match);
     context.entry_of[*match] = &entry;
   }
+  for (const Expectation* entry : absent) find_absent_entry(context, result, *entry, taken);
 }
 
 bool lists(const std::vector<std::string>& names, const std::string& name) {

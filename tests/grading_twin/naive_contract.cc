@@ -219,11 +219,15 @@ NaiveRequirements base_requirements(const NaiveContract& contract) {
   return out;
 }
 
+bool is_for(const NaiveRule& rule, const std::string& tool, const std::string& route) {
+  return contains(rule.tools, tool) && contains(rule.routes, route);
+}
+
 NaiveRequirements requirements(const NaiveContract& contract, const std::string& tool,
                                const std::string& route) {
   NaiveRequirements out = base_requirements(contract);
   for (const NaiveRule& rule : contract.rules) {
-    if (contains(rule.tools, tool) && contains(rule.routes, route)) apply(rule, out);
+    if (is_for(rule, tool, route)) apply(rule, out);
   }
   return out;
 }

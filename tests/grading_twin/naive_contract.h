@@ -53,6 +53,9 @@ struct NaiveRequirements {
 /// Those of the contract, before any rule (spec/contract.md, Built in).
 NaiveRequirements base_requirements(const NaiveContract& contract);
 
+/// Whether a rule is for an invocation of that tool and route; empty where it records none.
+bool is_for(const NaiveRule& rule, const std::string& tool, const std::string& route);
+
 /// Those of an invocation by its tool and route; empty where it records none (REQ-CT-013,
 /// REQ-CT-014).
 NaiveRequirements requirements(const NaiveContract& contract, const std::string& tool,

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "access/reason.h"
+#include "base/nearest_word.h"
 #include "naive_context.h"
 
 namespace remit::twin {
@@ -210,17 +212,40 @@ void judge_decided_call(Context& context, const NaiveCall& call, const NaiveEven
       {request->get(field), decision->get(field), {request, decision}});
 }
 
-/// Why the reason cannot be; empty if it can.
-std::string fault_of_reason(const NaiveCall& call, const NaiveEvent* decision) {
-  if (!decision->has(Field::kReason)) return "";
-  const auto reason = access::parse_reason(decision->get(Field::kReason));
-  if (!reason) return "it is no reason of the event contract";
+std::vector<std::string_view> reason_names() {
+  std::vector<std::string_view> out;
+  for (int i = 0; i < access::kReasonCount; ++i) {
+    out.push_back(access::reason_name(static_cast<access::ReasonCode>(i)));
+  }
+  return out;
+}
+
+/// Why a reason cannot be, and what it should be; empty if it can.
+struct NaiveFault {
+  std::string detail, wanted;
+};
+
+// `did you mean WORD?` behind `before`, or nothing where no word is near.
+std::string meant_by(const std::string& word, std::span<const std::string_view> words,
+                     const std::string& before = "") {
+  const std::string_view near = nearest_word(word, words);
+  return near.empty() ? "" : fmt::format("{}did you mean {}?", before, near);
+}
+
+NaiveFault fault_of_reason(const NaiveCall& call, const NaiveEvent* decision) {
+  const std::string text = decision->get(Field::kReason);
+  if (text.empty()) return {};
+  const auto reason = access::parse_reason(text);
+  if (!reason) {
+    return {"it is no reason of the event contract" + meant_by(text, reason_names(), "; "),
+            "a reason of spec/reasons.md"};
+  }
   const bool says_allowed = reason == access::ReasonCode::kAllowed;
-  if (is_allow(decision) && !says_allowed) return "it is a reason to deny";
-  if (is_deny(decision) && says_allowed) return "it is no reason to deny";
+  if (is_allow(decision) && !says_allowed) return {"it is a reason to deny", "allowed"};
+  if (is_deny(decision) && says_allowed) return {"it is no reason to deny", "a reason to deny"};
   const auto& listed = call.required.reasons;
-  const bool is_listed = !listed || listed->contains(decision->get(Field::kReason));
-  return is_listed ? "" : "the contract does not list it";  // REQ-CT-027
+  if (!listed || listed->contains(text)) return {};
+  return {"the contract does not list it", "a reason that the contract lists"};  // REQ-CT-027
 }
 
 // REQ-MF-013, REQ-GR-014. The entry's reason is compared only when its decision is as expected.
@@ -230,14 +255,15 @@ void judge_reason(Context& context, const NaiveCall& call, const NaiveEvent* dec
   const bool is_compared =
       entry != nullptr && entry->reason &&
       (!entry->decision || decision->get(Field::kDecision) == *entry->decision);
-  const std::string fault = fault_of_reason(call, decision);
+  const NaiveFault fault = fault_of_reason(call, decision);
   if (is_compared && recorded != *entry->reason) {
     return add(context, "unexpected_reason", call.id,
-               saying(fault.empty() ? "the manifest expects another" : fault,
+               saying(fault.detail.empty() ? "the manifest expects another" : fault.detail,
                       {*entry->reason, recorded, {decision}}));
   }
-  if (!fault.empty()) {
-    add(context, "unexpected_reason", call.id, saying(fault, {"", recorded, {decision}}));
+  if (!fault.detail.empty()) {
+    add(context, "unexpected_reason", call.id,
+        saying(fault.detail, {fault.wanted, recorded, {decision}}));
   }
 }
 
@@ -365,8 +391,10 @@ void judge_decisions(Context& context, const NaiveCall& call) {
     const grading::Expectation* entry = is_last ? context.entry(call.id) : nullptr;
     judge_decided_call(context, call, decision);
     if (!is_allow(decision) && !is_deny(decision)) {
+      const std::string word = decision->get(Field::kDecision);
+      const std::string_view words[] = {"allow", "deny"};
       add(context, "unknown_decision", call.id,
-          {"allow or deny", decision->get(Field::kDecision), {decision}});
+          saying(meant_by(word, words), {"allow or deny", word, {decision}}));
     }
     judge_reason(context, call, decision, entry);
     judge_expected_decision(context, call, decision, entry);

@@ -1,8 +1,12 @@
 // One plain function for each rule of spec/grades.md and spec/contract.md on starts, finishes and
 // effects.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
+#include "json/value.h"
 #include "naive_context.h"
 
 namespace remit::twin {
@@ -35,6 +39,57 @@ bool applies(const NaiveCall& call, const NaiveEvent* decision, const NaiveEvent
   return is_for_attempt(call, decision, start) && is_for_call(decision, start);
 }
 
+// ---- What is said of it.
+
+/// Fields in which two events differ, and the two texts of the first.
+struct NaiveDifferences {
+  std::vector<std::string> names;
+  std::string expected, recorded;
+
+  void add(const std::string& name, const std::string& expected_text,
+           const std::string& recorded_text) {
+    if (names.empty()) {
+      expected = expected_text;
+      recorded = recorded_text;
+    }
+    names.push_back(name);
+  }
+};
+
+NaiveDifferences differences_in(const NaiveEvent* expected, const NaiveEvent* recorded,
+                                const std::vector<Field>& fields) {
+  NaiveDifferences out;
+  for (const Field field : fields) {
+    if (same_where_recorded(expected, recorded, {field})) continue;
+    out.add(std::string(event::field_name(field)), expected->get(field), recorded->get(field));
+  }
+  return out;
+}
+
+std::string set_text(const std::set<std::string>& texts) {
+  if (texts.empty()) return "";
+  std::string out;
+  for (const std::string& text : texts) {
+    out += out.empty() ? "[" : ",";
+    json::write_string(text, out);
+  }
+  return out + "]";
+}
+
+// REQ-GR-093: a loss of the start's writer before the start, and behind the request if its record
+// of the call begins with that.
+bool lost_before(const Context& context, const NaiveCall& call, const NaiveEvent* start) {
+  const NaiveEvent* first = nullptr;
+  for (const NaiveEvent* event : call.events) {
+    if (event->writer != start->writer) continue;
+    if (first == nullptr || event->order < first->order) first = event;
+  }
+  return std::any_of(context.losses.begin(), context.losses.end(), [&](const NaiveLoss& loss) {
+    if (loss.writer != start->writer || loss.before > start->order) return false;
+    return first->kind != EventKind::kToolRequest || first->order < loss.before;
+  });
+}
+
 // REQ-GR-061: a start is right under an allow and under a shadow decision.
 bool permits(const NaiveCall& call, const NaiveEvent* decision) {
   return is_allow(decision) || is_shadow(call, decision);
@@ -54,12 +109,25 @@ class StartFaults {
   void without_allow(const NaiveEvent* decision) {
     Events events = {start_};
     if (decision != nullptr) events.insert(events.begin(), decision);
-    find("start_without_allow", {"allow", "no allow", events});
+    const bool is_near_loss = decision == nullptr && lost_before(context_, call_, start_);
+    find("start_without_allow",
+         saying(is_near_loss ? "events of its writer were lost before it, an allow may be among "
+                               "them; a start without one on record fails all the same"
+                             : "",
+                {"allow", "no allow", events}));
   }
   void not_applicable(const NaiveEvent* decision) {
-    const std::string what = is_for_call(decision, start_) ? "attempt" : "call";
-    find("decision_not_applicable",
-         {"a decision for this " + what, "a decision for another", {decision, start_}});
+    NaiveDifferences other = differences_in(decision, start_, call_fields());
+    if (!start_->further_resources.empty() &&
+        start_->further_resources != decision->further_resources) {
+      other.add("further_resources", set_text(decision->further_resources),
+                set_text(start_->further_resources));
+    }
+    if (!is_for_attempt(call_, decision, start_)) {
+      other.add("attempt", std::to_string(decision->attempt()), std::to_string(start_->attempt()));
+    }
+    find("decision_not_applicable", saying(fmt::format("{}", fmt::join(other.names, ", ")),
+                                           {other.expected, other.recorded, {decision, start_}}));
   }
   void of_unknown_order(const NaiveEvent* decision) {
     find("order_unknown", {"decision_id", "no decision_id", {decision, start_}});
@@ -303,8 +371,10 @@ void judge_finished_call(Context& context, const NaiveCall& call, const NaiveEve
     if (same_where_recorded(start, finish, call_fields())) return;
   }
   if (starts.empty()) return;
+  const NaiveDifferences other = differences_in(starts.front(), finish, call_fields());
   add(context, "decision_not_applicable", call.id,
-      {"a finish of a call that started", "a finish of another", {starts.front(), finish}});
+      saying(fmt::format("a finish of another call than started: {}", fmt::join(other.names, ", ")),
+             {other.expected, other.recorded, {starts.front(), finish}}));
 }
 
 void judge_outcome(Context& context, const NaiveCall& call, const NaiveEvent* finish) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "naive_context.h"
+#include "naive_masks.h"
 
 namespace remit::twin {
 namespace {
@@ -310,12 +311,39 @@ std::map<std::string, Owner> first_owners(const Context& context) {
   return out;
 }
 
+// Every text from outside that a grade shows, places apart.
+std::set<std::string> texts_of(const Context& context) {
+  std::set<std::string> out;
+  for (const auto& [id, call] : context.calls) {
+    out.insert({id, first_recorded(call.events, Field::kCaseId),
+                first_recorded(call.events, Field::kTool),
+                first_recorded(call.events, Field::kRoute)});
+  }
+  for (const NaiveCase& each : context.cases) out.insert(each.definition->id);
+  for (const NaiveFinding& one : context.findings) {
+    out.insert({one.invocation, one.case_id, one.expected, one.recorded});
+  }
+  return out;
+}
+
+NaiveFinding shown(NaiveFinding finding, const NaiveMasks& masks) {
+  for (std::string* text :
+       {&finding.invocation, &finding.case_id, &finding.expected, &finding.recorded}) {
+    *text = masks.shown(*text);
+  }
+  const std::string meaning(grading::code_info(*grading::parse_code(finding.code)).meaning);
+  finding.message =
+      masks.sentence(finding.message, meaning + ": what else is to say shows canary ");
+  return finding;
+}
+
 Judgement told(const Context& context) {
   Judgement out;
+  const NaiveMasks masks(context.criteria.redaction, texts_of(context));
   const std::map<std::string, Owner> owners = first_owners(context);
   for (const NaiveFinding& one : context.findings) {
     const bool consequence = !one.invocation.empty() && owners.at(one.invocation) != one.owner;
-    out.findings.insert(finding_text(one, consequence));
+    out.findings.insert(finding_text(shown(one, masks), consequence));
   }
   const Values values = invocation_values(context);
   for (const Verdict verdict : grading::kVerdicts) {
@@ -323,30 +351,35 @@ Judgement told(const Context& context) {
     out.values.insert(value_text("run", verdict, result.value, result.population));
     for (const NaiveCase& each : context.cases) {
       const Result of_case = case_result(context, values, each, verdict);
-      out.values.insert(
-          value_text("case " + each.definition->id, verdict, of_case.value, of_case.population));
+      out.values.insert(value_text("case " + masks.shown(each.definition->id), verdict,
+                                   of_case.value, of_case.population));
     }
     for (const auto& [id, call] : context.calls) {
-      out.values.insert(value_text("invocation " + id, verdict, values.at({id, verdict}), 1));
+      out.values.insert(
+          value_text("invocation " + masks.shown(id), verdict, values.at({id, verdict}), 1));
     }
   }
   for (const auto& [id, call] : context.calls) {
     const auto of_case = context.case_of.find(id);
     const auto owner = owners.find(id);
     out.values.insert(invocation_text(
-        id,
-        of_case != context.case_of.end() ? of_case->second
-                                         : first_recorded(call.events, Field::kCaseId),
+        masks.shown(id),
+        masks.shown(of_case != context.case_of.end() ? of_case->second
+                                                     : first_recorded(call.events, Field::kCaseId)),
         owner != owners.end() ? std::optional(owner->second) : std::nullopt));
   }
   for (const NaiveCase& each : context.cases) {
+    std::vector<std::string> ids;
+    for (const std::string& id : each.invocations) ids.push_back(masks.shown(id));
     out.values.insert(
-        fmt::format("case {} has {}", each.definition->id, fmt::join(each.invocations, " ")));
+        fmt::format("case {} has {}", masks.shown(each.definition->id), fmt::join(ids, " ")));
   }
   out.values.insert(gate_text(exit_code(context, values)));
   out.values.insert(blocking_text(context.criteria.contract));
   out.population = population_text(context);
-  out.scope = scope_of(context);
+  for (const std::string& sentence : scope_of(context)) {
+    out.scope.push_back(masks.sentence(sentence, "a sentence that shows canary ", " is left out"));
+  }
   return out;
 }
 

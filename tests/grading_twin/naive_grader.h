@@ -23,6 +23,7 @@ struct NaiveInput {
   std::string log = {};            ///< the input of which this is one file; empty for itself
   bool may_be_torn = false;        ///< a last line without its end is a loss (REQ-IN-010)
   bool has_requests_only = false;  ///< it stands for a form that has no room for more (REQ-IN-033)
+  std::string translated_from = {};  ///< the file of another form that it stands for, as it is read
 };
 
 /// What both graders judge by. The streaming grader's contract is `contract` as a file that it

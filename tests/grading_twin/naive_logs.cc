@@ -38,7 +38,7 @@ void judge_gaps(Context& context) {
                                         ? std::to_string(expected)
                                         : fmt::format("{} to {}", expected, number - 1);
         add(context, "sequence_gap", "",
-            saying(fmt::format("{} of writer {}", missing, quoted(writer.name)),
+            saying(fmt::format("{} of writer {}", missing, quoted(writer.name, 200)),
                    {std::to_string(expected), std::to_string(number), {event}}));
       }
       expected = number + 1;
@@ -58,7 +58,7 @@ void judge_closing_counts(Context& context, const NaiveEvent& closing) {
     if (!closing.has(field) || closing.integers.at(field) <= seen) return;
     context.losses.push_back({closing.writer, closing.order, true});
     add(context, "evidence_lost", "",
-        saying(fmt::format("writer {} wrote more {}", quoted(closing.writer.name), noun),
+        saying(fmt::format("writer {} wrote more {}", quoted(closing.writer.name, 200), noun),
                {fmt::format("{} {}", closing.integers.at(field), noun),
                 fmt::format("{} {}", seen, noun),
                 {&closing}}));
@@ -71,7 +71,7 @@ std::string loss_text(const NaiveEvent& lost) {
   const auto number = lost.integers.find(Field::kEvents);
   const bool is_known = number != lost.integers.end() && number->second >= 0;
   const std::string cause = lost.get(Field::kCause);
-  return fmt::format("writer {} lost {}{}", quoted(lost.writer.name),
+  return fmt::format("writer {} lost {}{}", quoted(lost.writer.name, 200),
                      is_known ? std::to_string(number->second) : "an unknown number",
                      cause.empty() ? "" : ", " + quoted(cause));
 }

@@ -360,14 +360,28 @@ bool has_halves(const string& value) {
   return is_told_from_chance(first_half(value)) && is_told_from_chance(second_half(value));
 }
 
-vector<NaiveSighting> sightings_in(const string& line, const NaiveRedaction& wanted) {
+vector<string> top_keys(const string& line) {
+  vector<string> out;
+  for (const Quoted& one : strings_of(line)) {
+    if (one.is_key && one.depth <= 1) out.push_back(line.substr(one.begin, one.end - one.begin));
+  }
+  return out;
+}
+
+vector<NaiveSighting> sightings_in(const string& line, const NaiveRedaction& wanted,
+                                   Searched searched) {
   vector<NaiveSighting> out;
   for (const auto& [name, value] : wanted.canaries) {
     const string subject = "canary " + quoted(name);
     vector<NaiveSighting::Way> ways = ways_of_canary(line, value, subject);
+    if (searched == Searched::kDocument) {
+      for (NaiveSighting::Way& way : ways) {
+        way.where.replace(way.where.rfind("line"), string::npos, "document");
+      }
+    }
     if (!ways.empty()) out.push_back({true, subject, std::move(ways)});
   }
-  find_fields(line, wanted, out);
+  if (searched == Searched::kLine) find_fields(line, wanted, out);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,15 @@ struct NaiveSighting {
   std::vector<Way> ways;
 };
 
+/// Whether forbidden fields are looked for (REQ-RD-013).
+enum class Searched : std::uint8_t { kLine, kDocument };
+
 /// What must not stand in `line`.
-std::vector<NaiveSighting> sightings_in(const std::string& line, const NaiveRedaction& wanted);
+std::vector<NaiveSighting> sightings_in(const std::string& line, const NaiveRedaction& wanted,
+                                        Searched searched = Searched::kLine);
+
+/// The keys of an object that stand at its top, as they are written.
+std::vector<std::string> top_keys(const std::string& line);
 
 /// Whether the canary of this value has halves that are reported (REQ-RD-011).
 bool has_halves(const std::string& value);

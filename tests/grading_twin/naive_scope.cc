@@ -66,6 +66,52 @@ void say_planning(const Context& context, Sentences& out) {
   }
 }
 
+// REQ-MF-037.
+void say_forbidden(const Context& context, Sentences& out) {
+  if (context.manifest() == nullptr) return;
+  std::set<std::string> named;
+  for (const auto& [id, call] : context.calls) {
+    for (const NaiveEvent* event : call.events) named.insert(event->get(Field::kTool));
+  }
+  std::set<std::string> unnamed;
+  for (const grading::Case& each : context.manifest()->cases) {
+    for (const std::string& tool : each.forbidden_requests) {
+      if (!named.contains(tool)) unnamed.insert(tool);
+    }
+  }
+  if (unnamed.empty()) return;
+  Sentences texts;
+  for (const std::string& tool : unnamed) texts.push_back(quoted(tool));
+  std::string more;
+  if (texts.size() > 5) {
+    more = fmt::format(" and {} more", texts.size() - 5);
+    texts.resize(5);
+  }
+  out.push_back(
+      fmt::format("forbidden by cases, and named by no event: {}{}", fmt::join(texts, ", "), more));
+}
+
+// REQ-CT-034.
+void say_rules(const Context& context, Sentences& out) {
+  const std::vector<NaiveRule>& rules = context.criteria.contract.rules;
+  std::vector<std::size_t> unused;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::size_t calls = number_of_calls(context, [&](const NaiveCall& call) {
+      return is_for(rules[i], first_recorded(call.events, Field::kTool),
+                    first_recorded(call.events, Field::kRoute));
+    });
+    if (calls == 0) unused.push_back(i + 1);
+  }
+  if (unused.empty()) return;
+  const std::string number = unused.size() == 1
+                                 ? "1 rule of the contract is"
+                                 : fmt::format("{} rules of the contract are", unused.size());
+  const bool is_cut = unused.size() > 10;
+  if (is_cut) unused.resize(10);
+  out.push_back(fmt::format("{} for no call of this run: number {}{}", number,
+                            fmt::join(unused, ", "), is_cut ? ", …" : ""));
+}
+
 void say_routes(const Context& context, Sentences& out) {
   std::set<std::string> routes;
   for (const auto& [id, call] : context.calls) {
@@ -188,20 +234,29 @@ std::vector<std::string> scope_of(const Context& context) {
     out.emplace_back("no event of an invocation was read: nothing was exercised");
   }
   say_planning(context, out);
+  if (!context.calls.empty()) {
+    say_forbidden(context, out);
+    say_rules(context, out);
+  }
   if (const std::size_t files = context.trace.files_of_requests; files > 0) {
     out.push_back(
-        fmt::format("{} requests and could record no decision: of those requests only planning was "
-                    "judged",
+        fmt::format("{} requests and could record no decision: of those requests nothing but "
+                    "planning can be judged",
                     files == 1 ? "1 file records" : fmt::format("{} files record", files)));
   }
   if (const std::size_t fields = context.trace.ignored_fields; fields > 0) {
+    Sentences meant(context.trace.fields_meant.begin(), context.trace.fields_meant.end());
+    if (meant.size() > 5) meant.resize(5);
+    const bool is_told =
+        !meant.empty() && context.trace.events_with_ignored_fields <= 10'000;  // REQ-GR-088
     out.push_back(
         fmt::format("{} passed over; names count as they are written there, policy_version and not "
-                    "policyVersion",
+                    "policyVersion{}",
                     fields == 1 ? "1 field of an event has no name of the event contract and was"
                                 : fmt::format("{} fields of events have no name of the event "
                                               "contract and were",
-                                              fields)));
+                                              fields),
+                    is_told ? fmt::format("; meant may be {}", fmt::join(meant, ", ")) : ""));
   }
   say_routes(context, out);
   say_effects(context, out);

@@ -39,7 +39,9 @@ auto order_of(const Seen& seen) {
 Groups groups_of(const Context& context, const std::set<std::string>& told) {
   Groups out;
   for (const NaiveLook& look : context.trace.looks) {
-    for (const NaiveSighting& sighting : sightings_in(look.text, context.criteria.redaction)) {
+    const Searched searched = look.is_document ? Searched::kDocument : Searched::kLine;
+    for (const NaiveSighting& sighting :
+         sightings_in(look.text, context.criteria.redaction, searched)) {
       const Seen seen{told_way(sighting, look, told), &look};
       auto& group = out[{look.invocation, sighting.is_canary ? "canary_leak" : "field_not_allowed",
                          sighting.subject}];

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <sstream>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "naive_grader.h"
 
 namespace remit::twin {
@@ -142,6 +144,32 @@ NaiveLook look_at(const ReadLine& line, const NaiveEvent* event = nullptr) {
   return out;
 }
 
+// REQ-GR-088: which fields the keys at the top of a line may be meant for.
+void look_at_fields(const std::string& line, NaiveTrace& trace) {
+  ++trace.events_with_ignored_fields;
+  std::vector<std::string_view> names = {"event"};
+  for (std::size_t i = 0; i < event::kFieldCount; ++i) {
+    names.push_back(event::field_name(static_cast<Field>(i)));
+  }
+  for (const std::string& key : top_keys(line)) {
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    std::string words;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      const bool is_capital = std::isupper(static_cast<unsigned char>(key[i])) != 0;
+      if (is_capital && i > 0 && std::islower(static_cast<unsigned char>(key[i - 1])) != 0) {
+        words += '_';
+      }
+      const bool parts = key[i] == '-' || key[i] == '.' || key[i] == ' ';
+      words += is_capital ? static_cast<char>(std::tolower(key[i])) : parts ? '_' : key[i];
+    }
+    const bool is_spelled = std::find(names.begin(), names.end(), words) != names.end();
+    const std::string meant = is_spelled       ? words
+                              : key.size() < 8 ? ""
+                                               : std::string(nearest_word(key, names));
+    if (!meant.empty()) trace.fields_meant.insert(meant);
+  }
+}
+
 void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, NaiveTrace& trace) {
   const std::string padded = line.text + std::string(event::Decoder::kPadding, '\0');
   event::Event decoded;
@@ -151,6 +179,7 @@ void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, 
     trace.looks.push_back(look_at(line));
     return trace.malformed.push_back(mistake_of(status.error(), line));
   }
+  if (status && decoded.ignored_fields > 0) look_at_fields(line.text, trace);
   NaiveEvent event = status ? owned(decoded, line.text) : cut_last_line(line, reading.last_writer);
   reading.last_writer = event.get(Field::kWriter);
   event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
@@ -158,6 +187,33 @@ void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, 
   event.place = place_of(event, line);
   trace.looks.push_back(look_at(line, &event));
   read_event(std::move(event), decoded.ignored_fields, reading, trace);
+}
+
+// REQ-IN-032: one document on each line, or one in all.
+bool has_documents_on_lines(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{') return false;
+  const std::size_t next =
+      text.find_first_not_of("\r\n", std::min(text.find('\n', first), text.size()));
+  return next == std::string::npos || text[next] == '{';
+}
+
+// REQ-RD-013: what was translated is searched as it was written.
+void look_at_documents(const NaiveInput& input, NaiveTrace& trace) {
+  const bool on_lines = has_documents_on_lines(input.translated_from);
+  std::istringstream text(input.translated_from);
+  ReadLine document;
+  document.input = input.name;
+  for (std::uint64_t next = 0; std::getline(text, document.text, on_lines ? '\n' : '\0');
+       document.offset = next) {
+    next = document.offset + document.text.size() + 1;
+    ++document.number;
+    document.written = document.text;
+    if (document.text.empty()) continue;
+    NaiveLook look = look_at(document);
+    look.is_document = true;
+    trace.looks.push_back(std::move(look));
+  }
 }
 
 }  // namespace
@@ -178,6 +234,7 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
   if (!inputs.empty()) trace.first_file = inputs.front().name;
   for (const NaiveInput& input : inputs) {
     trace.files_of_requests += input.has_requests_only ? 1 : 0;
+    const std::size_t looks = trace.looks.size();
     std::istringstream lines(input.bytes);
     reading.last_writer.clear();
     ReadLine line;
@@ -192,6 +249,9 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
       if (line.text.find_first_not_of(" \t\r") == std::string::npos) continue;
       read_line(line, decoder, reading, trace);
     }
+    if (input.translated_from.empty()) continue;
+    trace.looks.resize(looks);
+    look_at_documents(input, trace);
   }
   return trace;
 }

@@ -68,9 +68,10 @@ struct NaiveMistake {
   std::string what;
 };
 
-/// A line as it was written, an event or not.
+/// A line as it was written, an event or not, or a document of another form.
 struct NaiveLook {
   std::string text;
+  bool is_document = false;
   std::string invocation;                       // what it names
   std::tuple<std::string, std::int64_t> order;  // of positions
   std::tuple<std::string, std::uint64_t> file;  // where it was read
@@ -87,6 +88,8 @@ struct NaiveTrace {
   std::string first_file;
   std::size_t files_of_requests = 0;
   std::size_t ignored_fields = 0;
+  std::size_t events_with_ignored_fields = 0;  // repeats among them
+  std::set<std::string> fields_meant;          // by keys that are no fields
 };
 
 /// Where an event stands: in a log by writer and number, or in its input by the byte; and the line

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <map>
 
+#include "base/utf8.h"
 #include "comparison.h"
+#include "foreign_forms.h"
 #include "random_criteria.h"
 #include "random_run.h"
 #include "redaction/canaries.h"
@@ -44,17 +46,23 @@ TwinCriteria with_redaction(TwinCriteria under, NaiveRedaction wanted) {
 
 // ---- Writing a value in another way.
 
-string base64_of(const string& text, const string& last_two, bool is_padded) {
-  const string letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last_two;
+/// With each of the last two letters of one alphabet or the other, as `random` says, or of both.
+string base64_of(const string& text, SeededRandom& random) {
+  const bool is_padded = random.number(2) == 0;
+  const std::uint64_t alphabet = random.number(3);
   string out;
   unsigned bits = 0;
   int count = 0;
+  const auto letter = [&](unsigned number) {
+    const bool is_for_urls = alphabet == 2 ? random.number(2) == 0 : alphabet == 1;
+    return (string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") +
+            (is_for_urls ? "-_" : "+/"))[number & 63U];
+  };
   for (const char c : text) {
     bits = bits << 8U | static_cast<unsigned char>(c);
-    for (count += 8; count >= 6; count -= 6) out += letters[bits >> (count - 6) & 63U];
+    for (count += 8; count >= 6; count -= 6) out += letter(bits >> (count - 6));
   }
-  if (count > 0) out += letters[bits << (6 - count) & 63U];
+  if (count > 0) out += letter(bits << (6 - count));
   while (is_padded && out.size() % 4 != 0) out += '=';
   return out;
 }
@@ -69,7 +77,7 @@ string encoded(const string& value, SeededRandom& random) {
       return {value.rbegin(), value.rend()};
     case 2:
       out = string(random.number(3), '~') + value + string(random.number(3), '?');
-      return base64_of(out, random.number(2) == 0 ? "+/" : "-_", random.number(2) == 0);
+      return base64_of(out, random);
     case 3:
       out.clear();
       for (const char c : value) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
@@ -206,6 +214,82 @@ TEST(RedactionTwin, AgreesOnWhatWasPlanted) {
   }
   EXPECT_GT(seen.size(), 20U);
   for (const auto& [how, count] : seen) std::printf("%zu %s\n", count, how.c_str());
+}
+
+/// Puts a canary into an id, a tool or a reason, wherever it stands in all lines.
+void plant_in_field(std::vector<string>& lines, SeededRandom& random) {
+  const char* const kFields[] = {"invocation_id", "tool", "reason", "case_id", "route"};
+  const string start = fmt::format(R"("{}":")", kFields[random.number(std::size(kFields))]);
+  const string& line = lines[random.number(lines.size())];
+  const std::size_t at = line.find(start);
+  if (at == string::npos) return;
+  const std::size_t from = at + start.size();
+  const string member = line.substr(at, line.find('"', from) + 1 - at);
+  const string& value = kAll.canaries[random.number(kAll.canaries.size())].second;
+  const string planted = fmt::format("{}a {}{}\"", start, value, random.number(2) == 0 ? "" : "!");
+  for (string& one : lines) {
+    for (std::size_t i = one.find(member); i != string::npos; i = one.find(member, i + 1)) {
+      one.replace(i, member.size(), planted);
+    }
+  }
+}
+
+// REQ-RD-050, REQ-RD-051: no text of a grade shows one.
+TEST(RedactionTwin, AgreesOnMasks) {
+  std::size_t masked = 0;
+  int disagreements = 0;
+  for (const std::uint64_t seed : seeds(150)) {
+    if (disagreements == kEnough) break;
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const TwinCriteria under = with_redaction(random_criteria(random), kAll);
+    const std::vector<Planned> plan = told_plan(random, 1 + random.number(4), under.manifest_text);
+    std::vector<string> lines = with_accidents(plan, random, Numbering::kAll);
+    for (std::uint64_t times = 1 + random.number(4); times > 0; --times) {
+      plant_in_field(lines, random);
+    }
+    const std::vector<NaiveInput> inputs = dealt_to_files(lines, random);
+    std::map<string, std::size_t> seen;
+    if (!agree_on(inputs, under, {}, seen)) ++disagreements;
+    for (const string& finding : reduced(streamed(inputs, under.criteria)).findings) {
+      masked += finding.find("[canary ") != string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_GT(masked, 100U);
+}
+
+// REQ-RD-013: what is translated is searched as it was written.
+TEST(RedactionTwin, AgreesOnDocuments) {
+  const TwinCriteria under = with_redaction(criteria("documents", {}), kAll);
+  std::size_t leaks = 0;
+  int disagreements = 0;
+  for (const std::uint64_t seed : seeds(150)) {
+    if (disagreements == kEnough) break;
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SeededRandom random(seed);
+    const Recording form = kRecordings[seed % std::size(kRecordings)];
+    Recorded one = random_recording(random, form, "runs");
+    const string wanted = R"("content":"do it")";
+    for (std::size_t at = one.recording.bytes.find(wanted); at != string::npos;
+         at = one.recording.bytes.find(wanted, at + 1)) {
+      if (random.number(3) == 0) continue;
+      const string& value = kAll.canaries[random.number(kAll.canaries.size())].second;
+      const string planted = planted_text(value, random);
+      if (first_invalid_utf8(planted)) continue;  // half a character would be a fault
+      one.recording.bytes.replace(at, wanted.size(), fmt::format(R"("content":"{}")", planted));
+    }
+    one.lines.translated_from = one.recording.bytes;
+    const grading::Grade grade = streamed({one.recording}, under.criteria);
+    for (const grading::Finding& finding : grade.findings) {
+      leaks += finding.code == grading::Code::kCanaryLeak ? 1 : 0;
+    }
+    const Judgement naive = naive_judgement({one.lines}, under, {}, sightings_told(grade));
+    if (!same(without_files(naive, Places::kNone), without_files(reduced(grade), Places::kNone),
+              one.recording.bytes)) {
+      ++disagreements;
+    }
+  }
+  EXPECT_GT(leaks, 50U);
 }
 
 // REQ-RD-022, in any order of lines.
