@@ -66,9 +66,12 @@ def plan_of(chance, fate, calls, after):
 
 
 class Calls:
-    """Calls by `remit stdio`: the same call, several times at once, in one process or in two."""
+    """Calls by `remit stdio`: the same call by one key, several times at once, in one process or in two."""
 
-    steps = {"pay": CALL_STEPS}
+    tool = "pay"
+    rivals = 0.6  # how often there is a second process
+    # What a key may be told when nobody is left, and how often it had its effect before and after that was said.
+    truths = {"done": (0, 1), "repeated succeeded": (1, 1), "repeated unknown": (None, None)}
 
     def __init__(self, world, chance, lengths, broken):
         self.world = world
@@ -76,18 +79,27 @@ class Calls:
         self.calls = lengths[f"calls {world.database.name}"]
         self.broken = broken
         self.keys = {}
-        self.granted = {}
+        self.faults = []
         self.rival = None
-        if chance.random() < 0.6:
+        if chance.random() < self.rivals:
             self.rival = Session(world)
             [[owner]] = world.database.ask("select owner from ledger_owners")
             world.rivals_owner = owner
 
+    def keys_of(self, number):
+        """The keys by which a piece of work is asked for."""
+        return [f"k{number}"]
+
+    def prepare(self, order):
+        """What has to be so before a call is made."""
+
     def trial(self, number):
         world, chance = self.world, self.chance
         fate = "none" if self.broken == "no-fire" else pick(chance, FATES)
-        key = f"k{number}"
-        self.keys[key] = order = f"o{number}"
+        order = f"o{number}"
+        keys = self.keys_of(number)
+        self.keys.update(dict.fromkeys(keys, order))
+        self.prepare(order)
         stop, plan = plan_of(chance, fate, self.calls * 3 // 2, AFTER_CALL)
         if plan is not None and self.rival is not None:
             plan += f" {self.rival.pid}"
@@ -95,14 +107,14 @@ class Calls:
         writers = world.writers()
         since = time.time_ns()
         victim = Session(world, stop)
-        # A key and its like: each call is the same piece of work.
-        duplicates = [key] * chance.choice([1, 1, 2, 4])
-        rivals = [key] * (chance.choice([0, 1, 2, 4]) if self.rival else 0)
+        duplicates = chance.choices(keys, k=chance.choice([1, 1, 2, 4]))
+        rivals = chance.choices(keys, k=chance.choice([0, 1, 2, 4]) if self.rival else 0)
         is_rival_first = chance.random() < 0.5
-        theirs = self.rival.call("pay", order, rivals) if rivals and is_rival_first else []
-        mine = victim.call("pay", order, duplicates)
+        theirs = self.rival.call(self.tool, order, rivals) if rivals and is_rival_first else []
+        mine = victim.call(self.tool, order, duplicates)
         if rivals and not is_rival_first:
-            theirs = self.rival.call("pay", order, rivals)
+            theirs = self.rival.call(self.tool, order, rivals)
+        key = duplicates[0]
         waits = stop is not None and stop.how == "ask"
         if victim.read_until(lambda: victim.has_answered(mine)):
             self.disturb(fate, victim, key)
@@ -115,10 +127,13 @@ class Calls:
         world.plan(None)
         answers = [told(victim.answers.get(number)) for number in mine]
         step = self.step(order, since, world.writers() - writers, answers)
+        answers += [told(self.rival.answers.get(number)) for number in theirs]
+        count = effects_of(world).get(order, 0)
+        if count != 1 and ("done" in answers or "repeated succeeded" in answers):
+            self.faults.append(f"{order}: {answers} was told, and there were {count} effects")
         if self.broken == "forgetful":
             world.database.ask("delete from ledger_claims")
-        return Found(fate, f"pay: {step}", victim.was_killed(),
-                     answers + [told(self.rival.answers.get(number)) for number in theirs])
+        return Found(fate, f"{self.tool}: {step}", victim.was_killed(), answers)
 
     def disturb(self, fate, victim, key):
         """The victim stands still between two steps."""
@@ -136,7 +151,7 @@ class Calls:
         # of a transaction: then it holds up the others.
         world.make_leases_old(BRIEFLY)
         other = self.rival or Session(world)
-        numbers = other.call("pay", self.keys[key], [key])
+        numbers = other.call(self.tool, self.keys[key], [key])
         other.read_until(lambda: other.has_answered(numbers))
         if other is not self.rival:
             other.end()
@@ -173,7 +188,7 @@ class Calls:
             open_keys = [key for key in self.keys if answers[key] in FOR_NOW]
             if not open_keys or asked.is_over:
                 break
-            numbers = {key: asked.call("pay", self.keys[key], [key])[0] for key in open_keys}
+            numbers = {key: asked.call(self.tool, self.keys[key], [key])[0] for key in open_keys}
             asked.read_until(lambda: asked.has_answered(numbers.values()))
             answers.update({key: told(asked.answers.get(number)) for key, number in numbers.items()})
         if asked.end() != 0:
@@ -181,14 +196,14 @@ class Calls:
         if asked is self.rival:
             Session(world).end()  # the next to start closes the logs of those that were killed
         after = effects_of(world)
-        truths = {"done": (0, 1), "repeated succeeded": (1, 1), "repeated unknown": (None, None)}
+        yield from self.faults
         for key, order in self.keys.items():
             counts = (before.get(order, 0), after.get(order, 0))
             if max(counts) > 1:
                 yield f"{key}: two effects of one key"
-            if answers[key] not in truths:
+            if answers[key] not in self.truths:
                 yield f"{key} was told {answers[key]!r} when nobody was left"
-            elif any(true not in (None, count) for true, count in zip(truths[answers[key]], counts)):
+            elif any(true not in (None, count) for true, count in zip(self.truths[answers[key]], counts)):
                 yield f"{key} was told {answers[key]!r}, and its effects were {counts[0]}, then {counts[1]}"
             elif answers[key] == "repeated unknown" and counts[0] != counts[1]:
                 yield f"{key} is unknown and had an effect when asked for again"
@@ -197,6 +212,28 @@ class Calls:
         if self.rival is not None and self.rival.process.poll() is None:
             self.rival.process.kill()
             self.rival.end()
+
+
+class Approved(Calls):
+    """The same with a tool that needs an approval: one approval, asked for by several keys."""
+
+    tool = "release"
+    rivals = 1
+    # Of several keys of one work another may have had the effect before this one was told.
+    truths = {"done": (0, 1), "repeated succeeded": (1, 1), "repeated unknown": (None, None),
+              "stale_approval": (None, None), "approval_required": (None, None)}
+
+    def keys_of(self, number):
+        return [f"k{number}.{which}" for which in range(3)]
+
+    def prepare(self, order):
+        """A person grants what the rival was refused."""
+        [number] = self.rival.call(self.tool, order, [None])
+        self.rival.read_until(lambda: self.rival.has_answered([number]))
+        request = self.rival.answers[number]["result"]["structuredContent"]["request"]
+        granted = self.world.remit("approvals", "grant", "--config", "remit.yaml", request, "--by", "carol", "--reason",
+                                   "due", "--expires", "1h")
+        assert granted.returncode == 0, granted.stderr
 
 
 def effects_of(world):
