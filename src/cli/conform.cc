@@ -1,7 +1,9 @@
 // remit conform: the pack, its runner, and the proof that it can fail.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,6 +87,14 @@ std::optional<Subject> find_subject(const Arguments& arguments, World& world) {
   }
   if (arguments.has("--subject")) return read_subject(world, arguments.value("--subject"));
   return conformance::subject_of_command(arguments.trailing());
+}
+
+// The program itself, which executors start as their tool: by its own path, whatever it was called.
+std::string own_program() {
+  std::array<char, 4096> path{};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  const bool is_whole = size > 0 && static_cast<std::size_t>(size) < path.size();
+  return is_whole ? std::string(path.data(), static_cast<std::size_t>(size)) : "remit";
 }
 
 std::string scratch_of(const World& world) {
@@ -219,7 +229,8 @@ int run_conform_run(const Arguments& arguments, World& world) {
     if (const Status open = keeper->open(); !open) return cannot_write(world, open.error());
     options.keep = [&](const conformance::TrialRecord& record) { return keeper->keep(record); };
   }
-  const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world)};
+  const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world),
+                                        own_program()};
   const Result<conformance::Run> run = conformance::run_pack(*pack, *subject, options, run_world);
   if (!run) {
     complain(world, run.error());
@@ -270,7 +281,8 @@ int run_conform_self_test(const Arguments& arguments, World& world) {
   if (subjects.empty()) {
     return refuse_one(world, "name a known-bad subject by --subject FILE, or its driver behind --");
   }
-  const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world)};
+  const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world),
+                                        own_program()};
   std::string out;
   bool all_caught = true;
   for (const Subject& subject : subjects) {

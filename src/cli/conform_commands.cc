@@ -83,7 +83,15 @@ std::vector<Command> conform_commands() {
                   .repeatable = true},
                  pack_flag()},
        .trailing = "the driver's command of one more known-bad subject",
-       .run = run_conform_self_test}};
+       .run = run_conform_self_test},
+      {.path = "conform spy",
+       .summary = "Be the tool behind an executor that is judged over MCP",
+       .description =
+           "An MCP server on standard input and output that lists the tools of the pack and tells "
+           "the runner of each call. `remit conform run` writes the file for each trial; the "
+           "executor under test starts this program as it would start the real tool.",
+       .positionals = {{.name = "FILE", .help = "what the runner says of the trial, remit.spy/1"}},
+       .run = run_conform_spy}};
 }
 
 }  // namespace remit::cli

@@ -69,6 +69,7 @@ class CaseReader {
     out.fixture = fixture_;
     if (const yaml::Node* own = reader.optional_node("fixture")) {
       out.fixture = read_fixture(*own, fixture_, problems_);
+      out.has_own_fixture = true;
     }
     read_verdicts(reader.optional_node("verdicts"), out);
     for (const yaml::Node& node : reader.required_list("steps")) {

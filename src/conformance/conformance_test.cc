@@ -97,6 +97,19 @@ std::vector<PackFile> with(const std::string& name, const std::string& from,
   return files;
 }
 
+// REQ-CF-002: what is asked of an executor changes under another version only.
+TEST(Pack, IsTheOneThatWasReleased) {
+  PosixFileSystem files;
+  const Result<std::string> released =
+      files.read(source_directory() + "/conformance/released", 4096);
+  ASSERT_TRUE(released.has_value());
+  EXPECT_THAT(*released, HasSubstr("v" + built_in().version + " " + built_in().digest + "\n"))
+      << "conformance/v" << built_in().version << " was changed; a change is another version";
+  const PackParse other = parse_pack(with("pack.yaml", "used once", "used at most once"));
+  ASSERT_TRUE(other.pack.has_value());
+  EXPECT_THAT(*released, Not(HasSubstr(other.pack->digest))) << "a word more is another digest";
+}
+
 // REQ-CF-001, REQ-CF-002, REQ-CF-005, REQ-CF-006
 TEST(Pack, RefusesWhatIsWrong) {
   const struct {

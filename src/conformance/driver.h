@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "conformance/harness.h"
 #include "conformance/spy.h"
 #include "conformance/subject.h"
 #include "json/value.h"
@@ -19,14 +20,6 @@
 namespace remit::conformance {
 
 inline constexpr std::string_view kDriverProtocol = "remit.driver/1";
-
-/// What a driver says of itself and of its subject.
-struct Hello {
-  std::string subject, version;
-  std::vector<std::string> routes;
-  std::vector<std::string> offers;  ///< steps, and abilities of kAbilities
-  std::vector<std::string> faults;  ///< of a known-bad subject: what it can be told to do wrong
-};
 
 /// Reads one line of a driver as the answer to request `id`. Errors, each a fault of the harness:
 /// `invalid_input` for what is no answer or an answer to another request; `failed_precondition` for
@@ -39,23 +32,21 @@ Result<Hello> read_hello(const json::Object& answer);
 
 /// A running driver. Every error of `ask` is a fault of the harness and says nothing of the
 /// subject; the driver is then of no further use. Not thread-safe.
-class Driver {
+class Driver final : public Harness {
  public:
   /// Starts the driver and greets it. `spy` and `clock` outlive it. Errors: those of starting a
   /// process and of `ask`.
   static Result<std::unique_ptr<Driver>> start(const Subject& subject, Spy& spy,
                                                const Clock& clock);
   /// Ends the driver and its process group.
-  ~Driver();
-  Driver(const Driver&) = delete;
-  Driver& operator=(const Driver&) = delete;
+  ~Driver() override;
 
-  [[nodiscard]] const Hello& hello() const { return hello_; }
+  [[nodiscard]] const Hello& hello() const override { return hello_; }
 
   /// Sends `request` with the next id and returns the members of its `ok`. The spy is served while
   /// the answer is awaited. Errors: `read_answer`'s; `deadline_exceeded` without an answer in time;
   /// `limit_exceeded` for a line over kMaxDriverLineBytes; `unavailable` for a driver that ended.
-  Result<json::Object> ask(json::Object request);
+  Result<json::Object> ask(json::Object request) override;
 
  private:
   Driver(process::Child child, const Subject& subject, Spy& spy, const Clock& clock);

@@ -11,6 +11,8 @@ inline constexpr std::size_t kMaxDriverLineBytes = std::size_t{4} * 1024 * 1024;
 /// One answer of a driver, by default and at most.
 inline constexpr std::chrono::milliseconds kDriverDeadline{10'000};
 inline constexpr std::chrono::milliseconds kMaxDriverDeadline{300'000};
+/// One answer of an executor that is asked over MCP or HTTP, by default: its start is in it.
+inline constexpr std::chrono::milliseconds kExecutorDeadline{30'000};
 /// A driver that was asked to end does so in this time, twice (SIGTERM between), or is killed.
 inline constexpr std::chrono::milliseconds kDriverGrace{1'000};
 /// Faults of the harness in a row, after which no further trial is begun: a driver that is broken
@@ -22,5 +24,10 @@ inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} * 1024;  ///< wha
 inline constexpr std::size_t kMaxEffectLineBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxEffectsAtOnce = 10'000;
 inline constexpr std::size_t kMaxSpyConnections = 256;
+/// A tool outside of the runner waits so long for the spy, which is served between two steps as
+/// well; and for whoever reads its answer.
+inline constexpr std::chrono::milliseconds kSpyDeadline{60'000};
+/// The record of one trial.
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{16} * 1024 * 1024;
 
 }  // namespace remit::conformance

@@ -85,7 +85,8 @@ struct Case {
   std::vector<Step> steps;
   /// The values that are right for each verdict; `passed` where the case says nothing.
   std::array<std::vector<grading::Value>, grading::kVerdictCount> verdicts;
-  json::Object fixture;  ///< the pack's with the case's own on top
+  json::Object fixture;          ///< the pack's with the case's own on top
+  bool has_own_fixture = false;  ///< else it is the pack's as it is
   std::string file;
 };
 

@@ -1,5 +1,5 @@
-// Trials in order: the driver kept alive between them, late effects put where they belong, and what
-// nothing shows kept from passing.
+// Trials in order: the harness kept alive between them, late effects put where they belong, and
+// what nothing shows kept from passing.
 #include "conformance/run.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "conformance/driver.h"
+#include "conformance/executor.h"
+#include "conformance/harness.h"
 #include "conformance/limits.h"
 #include "conformance/trial.h"
 
@@ -35,7 +36,13 @@ class Runner {
  public:
   Runner(const Pack& pack, const Subject& subject, const RunOptions& options, const RunWorld& world,
          Spy spy)
-      : pack_(pack), subject_(subject), options_(options), world_(world), spy_(std::move(spy)) {}
+      : pack_(pack),
+        subject_(subject),
+        options_(options),
+        world_(world),
+        harness_world_{world.files, world.clock, world.random, world.scratch_directory,
+                       world.program},
+        spy_(std::move(spy)) {}
 
   Result<Run> run() {
     out_.subject = subject_.name;
@@ -48,7 +55,7 @@ class Runner {
       REMIT_TRY(run_one(each));
       if (options_.on_trial) options_.on_trial(out_.trials.back());
     }
-    driver_.reset();
+    harness_.reset();
     take_late_effects();
     doubt_what_no_control_shows();
     apply_known_failures();
@@ -82,8 +89,27 @@ class Runner {
     const auto& routes = options_.routes.empty() ? subject_.routes : options_.routes;
     if (!contains(routes, route)) return false;
     if (!options_.cases.empty() && !contains(options_.cases, one.id)) return false;
-    return std::none_of(one.needs.begin(), one.needs.end(),
-                        [&](const std::string& need) { return contains(subject_.without, need); });
+    const std::vector<std::string> needs = needs_of_subject(one);
+    return std::none_of(needs.begin(), needs.end(), [&](const std::string& need) {
+      return contains(subject_.without, need) || why_not(need) != nullptr;
+    });
+  }
+
+  // Of a driver its steps and abilities: what a step is about it must take as it comes.
+  [[nodiscard]] std::vector<std::string> needs_of_subject(const Case& one) const {
+    if (subject_.executor) return needs_of(one);
+    std::set<std::string> out(one.needs.begin(), one.needs.end());
+    for (const Step& step : one.steps) {
+      if (is_asked_of_driver(step.kind)) out.emplace(step_name(step.kind));
+    }
+    return {out.begin(), out.end()};
+  }
+
+  // The reason for which the subject cannot do what `need` says; null where it says none.
+  [[nodiscard]] const std::string* why_not(const std::string& need) const {
+    if (!subject_.executor) return nullptr;
+    const auto found = subject_.executor->cannot.find(need);
+    return found == subject_.executor->cannot.end() ? nullptr : &found->second;
   }
 
   Status run_one(const Planned& planned) {
@@ -95,13 +121,13 @@ class Runner {
       trial.fault = fmt::format("not run: the harness failed {} times in a row", faults_in_a_row_);
       return {};
     }
-    if (!driver_) {
-      Result<std::unique_ptr<Driver>> started = Driver::start(subject_, spy_, world_.clock);
+    if (!harness_) {
+      Result<std::unique_ptr<Harness>> started = start_harness(subject_, spy_, harness_world_);
       if (!started) return fail(trial, started.error(), {});
-      driver_ = std::move(*started);
-      if (!driver_->hello().subject.empty()) out_.subject = driver_->hello().subject;
-      out_.subject_version = driver_->hello().version;
-      out_.offered_faults = driver_->hello().faults;
+      harness_ = std::move(*started);
+      if (!harness_->hello().subject.empty()) out_.subject = harness_->hello().subject;
+      out_.subject_version = harness_->hello().version;
+      out_.offered_faults = harness_->hello().faults;
     }
     if (std::optional<Mismatch> missing = missing_prerequisite(planned)) {
       trial.verdict = Verdict::kFailed;
@@ -112,7 +138,7 @@ class Runner {
         fmt::format("{}-{}", out_.trials.size() - 1, random_id(world_.random));
     tokens_.emplace(token, out_.trials.size() - 1);
     const TrialOrder order{planned.of, planned.route, token, options_.fault};
-    Result<Observation> seen = carry_out(order, *driver_, spy_);
+    Result<Observation> seen = carry_out(order, *harness_, spy_);
     if (!seen) return fail(trial, seen.error(), token);
     faults_in_a_row_ = 0;
     keep_own_effects(token, *seen, trial);
@@ -133,25 +159,23 @@ class Runner {
     trial.verdict = Verdict::kFault;
     trial.fault = error.to_string();
     if (error.code != ErrorCode::kFailedPrecondition) ++faults_in_a_row_;
-    driver_.reset();
+    harness_.reset();
     tokens_.erase(token);
     take_late_effects();
     return {};
   }
 
+  [[nodiscard]] std::string_view whose() const { return subject_.executor ? "subject" : "driver"; }
+
   [[nodiscard]] std::optional<Mismatch> missing_prerequisite(const Planned& planned) const {
-    const Hello& hello = driver_->hello();
+    const Hello& hello = harness_->hello();
     if (!contains(hello.routes, planned.route)) {
       return Mismatch{"missing_route", "",
-                      fmt::format("the driver does not offer the route {}", planned.route)};
+                      fmt::format("the {} does not offer the route {}", whose(), planned.route)};
     }
-    std::set<std::string> needs(planned.of->needs.begin(), planned.of->needs.end());
-    for (const Step& step : planned.of->steps) {
-      if (is_asked_of_driver(step.kind)) needs.emplace(step_name(step.kind));
-    }
-    for (const std::string& need : needs) {
+    for (const std::string& need : needs_of_subject(*planned.of)) {
       if (contains(hello.offers, need)) continue;
-      return Mismatch{"missing_step", "", fmt::format("the driver does not offer {}", need)};
+      return Mismatch{"missing_step", "", fmt::format("the {} does not offer {}", whose(), need)};
     }
     return std::nullopt;
   }
@@ -228,9 +252,29 @@ class Runner {
       out_.scope.push_back(fmt::format("abilities that the subject does not claim: {}",
                                        fmt::join(subject_.without, ", ")));
     }
+    tell_reasons();
     tell_unexercised_cases();
     out_.scope.emplace_back(
         "what was exercised is what the cases say; each says what it does not prove");
+  }
+
+  // Cases that the subject cannot be asked, by what it cannot do.
+  void tell_reasons() {
+    if (!subject_.executor) return;
+    const auto& routes = options_.routes.empty() ? subject_.routes : options_.routes;
+    for (const auto& [word, reason] : subject_.executor->cannot) {
+      std::vector<std::string> left;
+      for (const Case& one : pack_.cases) {
+        const bool is_on_route =
+            std::any_of(one.routes.begin(), one.routes.end(),
+                        [&](const std::string& route) { return contains(routes, route); });
+        const bool is_asked = options_.cases.empty() || contains(options_.cases, one.id);
+        if (is_on_route && is_asked && contains(needs_of(one), word)) left.push_back(one.id);
+      }
+      if (left.empty()) continue;
+      out_.scope.push_back(
+          fmt::format("not asked, for {}: {} ({})", quoted(word), fmt::join(left, ", "), reason));
+    }
   }
 
   // Which they are stands in the JSON: of forty, the few that were asked for are what one looks at.
@@ -264,8 +308,9 @@ class Runner {
   const Subject& subject_;
   const RunOptions& options_;
   const RunWorld& world_;
+  const HarnessWorld harness_world_;
   Spy spy_;
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<Harness> harness_;
   std::size_t faults_in_a_row_ = 0;
   std::map<std::string, std::size_t, std::less<>> tokens_;  // index of the trial
   Run out_;

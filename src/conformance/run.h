@@ -83,7 +83,8 @@ struct RunWorld {
   FileSystem& files;
   const Clock& clock;
   Random& random;
-  std::string scratch_directory;  ///< for the spy's socket
+  std::string scratch_directory;  ///< for the spy's socket, and a directory of each trial
+  std::string program = {};       ///< path of `remit`: the tool that an executor over MCP starts
 };
 
 /// Runs `pack` against `subject` (spec/conformance.md). The driver is started once and again after

@@ -175,6 +175,14 @@ void Spy::take_line(Line& from, std::string_view line) {
   if (::send(fd, text.data(), text.size(), MSG_NOSIGNAL) < 0) drop(fd);
 }
 
+void Spy::count(Effect effect) {
+  next_answer_ = ToolAnswer::kDone;
+  if (effects_.size() >= kMaxEffectsAtOnce) {
+    return fault(fmt::format("the spy got more than {} effects at once", kMaxEffectsAtOnce));
+  }
+  effects_.push_back(std::move(effect));
+}
+
 void Spy::fault(std::string what) {
   if (!fault_) fault_ = std::move(what);
 }

@@ -58,11 +58,16 @@ class Spy {
 
   /// How the next effect is answered; those behind it succeed.
   void answer_next(ToolAnswer answer) { next_answer_ = answer; }
+  [[nodiscard]] ToolAnswer next_answer() const { return next_answer_; }
+  /// Counts an effect that reached the tool by another way than the socket, and was answered there
+  /// as `next_answer` said. One too many is a fault.
+  void count(Effect effect);
 
   /// The effects since the last time, in the order in which they came.
   std::vector<Effect> take_effects();
   /// What was wrong with what came since the last time: not JSON, too long, too many.
   std::optional<std::string> take_fault();
+  [[nodiscard]] bool has_fault() const { return fault_.has_value(); }
 
  private:
   struct Line;

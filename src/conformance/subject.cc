@@ -17,6 +17,41 @@ std::vector<std::string> all_routes() {
   return {kRoutes.begin(), kRoutes.end()};
 }
 
+// Of the usual one a client speaks to: an agent by MCP, an old endpoint by HTTP.
+std::vector<std::string> usual_routes(const Subject& subject) {
+  if (!subject.executor) return all_routes();
+  return {subject.executor->protocol == Protocol::kMcp ? "agent" : "legacy"};
+}
+
+void read_driver(const yaml::Node& node, Subject& out, yaml::Problems& problems) {
+  yaml::ObjectReader driver(node, "the driver", problems);
+  for (const yaml::Node& word : driver.required_list("command")) {
+    if (word.if_string() == nullptr) problems.add(word, "is text");
+    out.command.push_back(word.if_string() == nullptr ? "" : *word.if_string());
+  }
+  if (out.command.empty()) driver.problem("command", "names no program");
+  out.environment = driver.optional_strings("environment");
+  out.deadline = std::chrono::milliseconds{
+      driver.optional_integer("deadline_ms", 1, kMaxDriverDeadline.count())
+          .value_or(kDriverDeadline.count())};
+  driver.finish();
+}
+
+void need_evidence(const Executor& executor, yaml::ObjectReader& reader) {
+  if (!executor.evidence_directory.empty() || !executor.evidence_lines.empty()) return;
+  reader.problem("evidence", "is needed where no driver collects the record");
+}
+
+void refuse_other_routes(const Subject& subject, yaml::ObjectReader& reader) {
+  for (const std::string& route : subject.routes) {
+    if (std::find(kClientRoutes.begin(), kClientRoutes.end(), route) != kClientRoutes.end()) {
+      continue;
+    }
+    reader.problem("routes", fmt::format("a client comes by one of {}, and not by {}",
+                                         fmt::join(kClientRoutes, ", "), quoted(route)));
+  }
+}
+
 // The case of the name does not matter here: what is no ability is told with those that are.
 void check_abilities(const std::vector<std::string>& words, yaml::ObjectReader& reader) {
   for (const std::string& word : words) {
@@ -40,22 +75,16 @@ SubjectParse parse_subject(std::string_view text, const std::string& file,
     yaml::ObjectReader reader(*root, "the subject", problems);
     if (reader.format("subject", "remit.subject/1")) {
       out.name = reader.required_string("name");
-      if (const yaml::Node* node = reader.required_node("driver")) {
-        yaml::ObjectReader driver(*node, "the driver", problems);
-        for (const yaml::Node& word : driver.required_list("command")) {
-          if (word.if_string() == nullptr) problems.add(word, "is text");
-          out.command.push_back(word.if_string() == nullptr ? "" : *word.if_string());
-        }
-        if (out.command.empty()) driver.problem("command", "names no program");
-        out.environment = driver.optional_strings("environment");
-        out.deadline = std::chrono::milliseconds{
-            driver.optional_integer("deadline_ms", 1, kMaxDriverDeadline.count())
-                .value_or(kDriverDeadline.count())};
-        driver.finish();
-      }
+      out.executor = read_executor(reader, problems);
+      const yaml::Node* node =
+          out.executor ? reader.optional_node("driver") : reader.required_node("driver");
+      out.deadline = kDriverDeadline;
+      if (node != nullptr) read_driver(*node, out, problems);
+      if (out.executor && out.command.empty()) need_evidence(*out.executor, reader);
       out.routes = reader.optional_node("routes") == nullptr
-                       ? all_routes()
+                       ? usual_routes(out)
                        : read_routes(reader, "routes", *root, problems);
+      if (out.executor) refuse_other_routes(out, reader);
       out.without = reader.optional_strings("without");
       check_abilities(out.without, reader);
       reader.finish();

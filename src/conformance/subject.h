@@ -8,18 +8,20 @@
 #include <vector>
 
 #include "base/error.h"
+#include "conformance/executor.h"
 
 namespace remit::conformance {
 
 struct Subject {
   std::string name;
-  std::vector<std::string> command;      ///< the driver's
+  std::vector<std::string> command;      ///< the driver's; may be empty beside `executor`
   std::string working_directory;         ///< empty: ours
   std::vector<std::string> environment;  ///< names of variables that the driver gets beside the
                                          ///< harmless ones
   std::vector<std::string> routes;       ///< those that the executor has; each must be offered
   std::vector<std::string> without;      ///< abilities that it does not claim (REQ-CF-023)
   std::chrono::milliseconds deadline{};  ///< for one answer of the driver
+  std::optional<Executor> executor;      ///< of a subject that is called over MCP or HTTP
   std::string file;                      ///< empty for a driver given on the command line
 };
 

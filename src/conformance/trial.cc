@@ -1,4 +1,4 @@
-// Steps sent to the driver one after the other.
+// Steps sent to the harness one after the other.
 #include "conformance/trial.h"
 
 #include <fmt/format.h>
@@ -27,14 +27,14 @@ bool decides(StepKind kind) {
 
 class Carrier {
  public:
-  Carrier(const TrialOrder& order, Driver& driver, Spy& spy)
-      : order_(order), driver_(driver), spy_(spy) {}
+  Carrier(const TrialOrder& order, Harness& harness, Spy& spy)
+      : order_(order), harness_(harness), spy_(spy) {}
 
   Result<Observation> carry_out() {
     REMIT_TRY(set_up());
     for (const Step& step : order_.of->steps) REMIT_TRY(take(step));
     REMIT_TRY(collect());
-    REMIT_TRY_ASSIGN(const json::Object done, driver_.ask({{"op", "reset"}}));
+    REMIT_TRY_ASSIGN(const json::Object done, harness_.ask({{"op", "reset"}}));
     keep_effects();
     return std::move(out_);
   }
@@ -54,7 +54,7 @@ class Carrier {
                          {"fixture", of.fixture},
                          {"spy", json::Object{{"socket", spy_.path()}, {"token", order_.token}}}};
     if (!order_.fault.empty()) request.set("fault", order_.fault);
-    REMIT_TRY_ASSIGN(const json::Object answer, driver_.ask(std::move(request)));
+    REMIT_TRY_ASSIGN(const json::Object answer, harness_.ask(std::move(request)));
     const json::Value* refs = answer.find("principals");
     if (refs == nullptr) return {};
     if (refs->if_object() == nullptr) return nonsense("'principals' of the setup is no object");
@@ -106,7 +106,7 @@ class Carrier {
     for (const json::Member& member : step.members.members()) {
       request.set(member.first, member.second);
     }
-    REMIT_TRY_ASSIGN(const json::Object answer, driver_.ask(std::move(request)));
+    REMIT_TRY_ASSIGN(const json::Object answer, harness_.ask(std::move(request)));
     keep_effects();
     if (step.call.empty()) return {};
     const std::string* saw = text_of(answer, "saw");
@@ -124,7 +124,8 @@ class Carrier {
   }
 
   Status collect() {
-    REMIT_TRY_ASSIGN(const json::Object answer, driver_.ask({{"op", "collect"}}));
+    REMIT_TRY_ASSIGN(const json::Object answer, harness_.ask({{"op", "collect"}}));
+    if (const std::string* altered = text_of(answer, "altered")) out_.altered = *altered;
     const json::Value* events = answer.find("events");
     const json::Array* lines = events == nullptr ? nullptr : events->if_array();
     if (lines == nullptr) return nonsense("'events' of what was collected is no list");
@@ -164,7 +165,7 @@ class Carrier {
   }
 
   const TrialOrder& order_;
-  Driver& driver_;
+  Harness& harness_;
   Spy& spy_;
   std::string policy_version_;
   Observation out_;
@@ -172,8 +173,8 @@ class Carrier {
 
 }  // namespace
 
-Result<Observation> carry_out(const TrialOrder& order, Driver& driver, Spy& spy) {
-  return Carrier(order, driver, spy).carry_out();
+Result<Observation> carry_out(const TrialOrder& order, Harness& harness, Spy& spy) {
+  return Carrier(order, harness, spy).carry_out();
 }
 
 }  // namespace remit::conformance

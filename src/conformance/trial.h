@@ -1,4 +1,4 @@
-// A trial: one case on one route, carried out with a driver, and what was seen of it.
+// A trial: one case on one route, carried out with a harness, and what was seen of it.
 #pragma once
 
 #include <map>
@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "conformance/driver.h"
+#include "conformance/harness.h"
 #include "conformance/pack.h"
 #include "conformance/spy.h"
 #include "json/value.h"
 
 namespace remit::conformance {
 
-/// What the driver says that a caller saw of one call.
+/// What the harness says that a caller saw of one call.
 struct Sight {
   std::string saw;     ///< one of kSights
   std::string answer;  ///< the words of the answer
@@ -26,12 +26,13 @@ struct Observation {
   std::vector<Effect> effects;                       ///< at the spy, of this trial
   std::string events;                  ///< of the subject, a line each, all of the trial's case
   std::vector<json::Value> records;    ///< the same, those that are JSON objects
+  std::string altered;                 ///< how the record is not what was written; else empty
   json::Object principals, resources;  ///< as they are at the end
   std::map<std::string, std::string> principal_refs;  ///< how evidence names the fixture's
   std::vector<std::string> policy_versions;  ///< in force at a step that decides, without repeats
 };
 
-/// How a trial is told to the driver.
+/// How a trial is told to the harness.
 struct TrialOrder {
   const Case* of = nullptr;
   std::string_view route;
@@ -39,8 +40,8 @@ struct TrialOrder {
   std::string_view fault;  ///< what a known-bad subject is to do wrong; empty for nothing
 };
 
-/// Carries a trial out: setup, each step, collect, reset. `spy` is the driver's. An error is a
+/// Carries a trial out: setup, each step, collect, reset. `spy` is the harness's. An error is a
 /// fault of the harness.
-Result<Observation> carry_out(const TrialOrder& order, Driver& driver, Spy& spy);
+Result<Observation> carry_out(const TrialOrder& order, Harness& harness, Spy& spy);
 
 }  // namespace remit::conformance

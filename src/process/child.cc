@@ -270,6 +270,12 @@ ExitStatus Child::stop(std::chrono::milliseconds grace) {
   if (ended_) return *ended_;
   input_.close();
   if (auto status = wait_for(grace)) return *status;
+  return stop_by_signal(grace);
+}
+
+ExitStatus Child::stop_by_signal(std::chrono::milliseconds grace) {
+  REMIT_CHECK(pid_ > 0);
+  if (ended_) return *ended_;
   terminate();
   if (auto status = wait_for(grace)) return *status;
   return end();

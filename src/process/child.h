@@ -73,6 +73,10 @@ class Child {
   /// `grace` again, then SIGKILL. What else is in its group is killed in any case.
   ExitStatus stop(std::chrono::milliseconds grace);
 
+  /// The end of what does not read its input, a server say: SIGTERM at once and `grace`, then
+  /// SIGKILL. What else is in its group is killed in any case.
+  ExitStatus stop_by_signal(std::chrono::milliseconds grace);
+
  private:
   /// The process that ends the group when we end. Its number is the group's.
   struct Keeper {

@@ -222,6 +222,19 @@ TEST(ChildTest, OneThatReadsNothingStopsAWriterInTime) {
   EXPECT_EQ(written.error().code, ErrorCode::kDeadlineExceeded);
 }
 
+TEST(ChildTest, IsStoppedBySignalWithoutWaitingForItsInput) {
+  auto child = Child::start({.arguments = {"sleep", "1000"}, .environment = {}});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->stop_by_signal(kLong).to_string(), "was ended by signal 15");
+  EXPECT_EQ(child->stop_by_signal(kLong).to_string(), "was ended by signal 15") << "once is enough";
+  auto deaf = Child::start({.arguments = {"sh", "-c", "trap '' TERM; echo; sleep 1000"},
+                            .environment = {"PATH=/bin:/usr/bin"}});
+  ASSERT_TRUE(deaf);
+  LineReader reader(deaf->output().get(), 16);
+  ASSERT_EQ(reader.next(kLong).event, LineEvent::kLine) << "it is deaf by now";
+  EXPECT_EQ(deaf->stop_by_signal(milliseconds{50}).to_string(), "was ended by signal 9");
+}
+
 TEST(TerminationSignalsTest, AreReadAndNotDelivered) {
   auto signals = TerminationSignals::take();
   ASSERT_TRUE(signals);
