@@ -153,7 +153,8 @@ Result<json::Value> Desk::use(const ToolUse& use) {
 
 Result<json::Value> Desk::read_invoice(const std::string& id, const CallOrigin& origin) {
   Statement select(database_.get(),
-                   "select id, tenant, amount_cents, body from invoices where id = ?");
+                   "select id, tenant, amount_cents, body from invoices "
+                   "where ?1 in (id, alias)");
   select.bind(1, id);
   REMIT_TRY_ASSIGN(const bool found, select.step());
   if (!found) return Error{ErrorCode::kNotFound, "no such invoice"};
@@ -181,7 +182,7 @@ Result<json::Value> Desk::create_refund(const std::string& invoice_id, std::int6
   REMIT_TRY(execute("begin immediate"));
   Statement insert(database_.get(),
                    "insert into refunds (invoice, amount_cents, invocation_id)"
-                   " select id, ?, ? from invoices where id = ?");
+                   " select id, ?, ? from invoices where ?3 in (id, alias)");
   insert.bind(1, amount_cents).bind(2, origin.invocation_id).bind(3, invoice_id);
   const Result<bool> inserted = insert.step();
   const bool refunded = inserted && sqlite3_changes(database_.get()) == 1;
@@ -205,7 +206,8 @@ Result<json::Value> Desk::export_all(const CallOrigin& origin) {
 
 Result<std::string> Desk::effects_as_events(const std::string& run_id) {
   Statement select(database_.get(),
-                   "select invocation_id, case_id, tool, count(*) from effects where run_id = ?"
+                   "select invocation_id, case_id, tool, count(*), min(id) from effects "
+                   "where run_id = ?"
                    " group by invocation_id, case_id, tool order by min(id)");
   select.bind(1, run_id);
   std::string out;
@@ -214,7 +216,10 @@ Result<std::string> Desk::effects_as_events(const std::string& run_id) {
   while (true) {
     REMIT_TRY_ASSIGN(const bool found, select.step());
     if (!found) break;
-    const std::string invocation = select.text(0);
+    // What came without an id gets one of the desk's own, which no decision has.
+    const std::string given = select.text(0);
+    const std::string invocation =
+        given.empty() ? fmt::format("unasked-{}", select.number(4)) : given;
     const std::string case_id = select.text(1);
     const std::string tool = select.text(2);
     ++invocations[invocation];

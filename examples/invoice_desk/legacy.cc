@@ -1,6 +1,11 @@
 // Paths and bodies of an old API; the boundary is not in them but before them.
 #include "legacy.h"
 
+#include <poll.h>
+
+#include <charconv>
+#include <chrono>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +70,26 @@ Result<std::unique_ptr<adapter::HttpAdapter>> guard_old_desk(
   adapter::HttpAdapterOptions options{.endpoints = std::move(endpoints)};
   options.run_id = office.settings().run_id;
   return adapter::HttpAdapter::create(std::move(options), office.point(), old, office.clock());
+}
+
+std::optional<std::uint16_t> read_port(std::string_view word) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), port);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return port;
+}
+
+Status serve_until_told(http::Handler& front, std::uint16_t port, const Clock& clock,
+                        const process::TerminationSignals& signals) {
+  http::ServerOptions options;
+  options.port = port;
+  REMIT_TRY_ASSIGN(const std::unique_ptr<http::Server> server,
+                   http::Server::start(options, front, clock));
+  std::cout << "listening on " << server->port() << std::endl;
+  pollfd told_to_end{signals.fd(), POLLIN, 0};
+  while (::poll(&told_to_end, 1, -1) < 0) continue;
+  server->stop(std::chrono::seconds(10));
+  return {};
 }
 
 }  // namespace remit::examples

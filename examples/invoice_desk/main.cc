@@ -14,9 +14,6 @@
 // DIRECTORY holds bundle, staff.yaml, desk.db and digest.key. The environment variable DESK_BADGE
 // is the badge of who asks. Exit codes: 0 done; 1 denied, or something is wrong; 2 failed; 3 nobody
 // knows; 64 usage.
-#include <poll.h>
-
-#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -77,21 +74,15 @@ int agent(Office& office, const process::TerminationSignals& signals) {
   return served ? 0 : fail(served.error());
 }
 
-int serve(Office& office, Books& books, const std::string& port,
+int serve(Office& office, Books& books, const std::string& word,
           const process::TerminationSignals& signals) {
-  http::ServerOptions options;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
-  if (error != std::errc() || end != port.data() + port.size()) return usage();
+  const std::optional<std::uint16_t> port = read_port(word);
+  if (!port) return usage();
   OldDesk old(books);
   const auto guarded = guard_old_desk(office, old, old_endpoints());
   if (!guarded) return fail(guarded.error());
-  const auto server = http::Server::start(options, **guarded, office.clock());
-  if (!server) return fail(server.error());
-  std::cout << "listening on " << (*server)->port() << std::endl;
-  pollfd asked_to_end{signals.fd(), POLLIN, 0};
-  while (::poll(&asked_to_end, 1, -1) < 0) continue;
-  (*server)->stop(std::chrono::seconds(10));
-  return 0;
+  const Status served = serve_until_told(**guarded, *port, office.clock(), signals);
+  return served ? 0 : fail(served.error());
 }
 
 // The errand is the asker's own: the name is taken from the badge, never from the words.
