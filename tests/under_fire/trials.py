@@ -7,6 +7,7 @@ REQ-LG-030, REQ-LG-031, REQ-BD-057, REQ-BD-058, REQ-BD-070, REQ-QU-012, REQ-QU-0
 import time
 from dataclasses import dataclass, field
 
+from databases import PATIENCE
 from world import Process, Session, Stop, told
 
 # What a process of each kind reads or writes before the first step that is of interest.
@@ -72,6 +73,9 @@ class Calls:
     rivals = 0.6  # how often there is a second process
     # What a key may be told when nobody is left, and how often it had its effect before and after that was said.
     truths = {"done": (0, 1), "repeated succeeded": (1, 1), "repeated unknown": (None, None)}
+
+    # The same once a person settled what nobody knew.
+    settled = {("repeated succeeded", 1, 1), ("done", 0, 1)}
 
     def __init__(self, world, chance, lengths, broken):
         self.world = world
@@ -176,6 +180,22 @@ class Calls:
         reached["told"] = "done" in answers
         return last_step(CALL_STEPS, reached)
 
+    def ask_all(self, session, keys):
+        """What each of `keys` is told, once it is told something that lasts."""
+        answers = dict.fromkeys(keys, "nothing")
+        # What the rival could not write while the database was away it writes when it is back.
+        for_now = FOR_NOW if self.rival is None else (*FOR_NOW, "repeated running")
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and not session.is_over:
+            still = [key for key in keys if answers[key] in for_now]
+            if not still:
+                break
+            numbers = {key: session.call(self.tool, self.keys[key], [key])[0] for key in still}
+            session.read_until(lambda: session.has_answered(numbers.values()))
+            answers.update({key: told(session.answers.get(number)) for key, number in numbers.items()})
+            time.sleep(0.02)
+        return answers
+
     def settle(self):
         """Everybody is asked again, when nobody is left: what each key is told, and how often it had its effect
         before and after."""
@@ -183,18 +203,7 @@ class Calls:
         world.make_leases_old()
         asked = self.rival or Session(world)
         before = effects_of(world)
-        answers = dict.fromkeys(self.keys, "nothing")
-        for _ in range(50):
-            open_keys = [key for key in self.keys if answers[key] in FOR_NOW]
-            if not open_keys or asked.is_over:
-                break
-            numbers = {key: asked.call(self.tool, self.keys[key], [key])[0] for key in open_keys}
-            asked.read_until(lambda: asked.has_answered(numbers.values()))
-            answers.update({key: told(asked.answers.get(number)) for key, number in numbers.items()})
-        if asked.end() != 0:
-            yield "the session that asked again did not end well"
-        if asked is self.rival:
-            Session(world).end()  # the next to start closes the logs of those that were killed
+        answers = self.ask_all(asked, list(self.keys))
         after = effects_of(world)
         yield from self.faults
         for key, order in self.keys.items():
@@ -207,6 +216,31 @@ class Calls:
                 yield f"{key} was told {answers[key]!r}, and its effects were {counts[0]}, then {counts[1]}"
             elif answers[key] == "repeated unknown" and counts[0] != counts[1]:
                 yield f"{key} is unknown and had an effect when asked for again"
+        yield from self.hear_a_person(asked, [key for key, answer in answers.items() if answer == "repeated unknown"])
+        if asked.end() != 0:
+            yield "the session that asked again did not end well"
+        if asked is self.rival:
+            Session(world).end()  # the next to start closes the logs of those that were killed
+
+    def hear_a_person(self, session, keys):
+        """A person looks at the journal and says what became of what nobody knows (REQ-LG-008)."""
+        world = self.world
+        done = effects_of_invocations(world)
+        for claim, invocation in world.database.ask(
+                "select claim_key, invocation from ledger_claims where state = 'unknown'"):
+            word = "succeeded" if done.get(invocation) else "not-run"
+            ran = world.remit("ledger", "resolve", "--config", "remit.yaml", claim, "--as", word, "--by", "carol",
+                              "--reason", "the journal says so")
+            if ran.returncode != 0:
+                yield f"a claim that nobody knows the end of cannot be settled: {ran.stderr}"
+        before = effects_of(world)
+        answers = self.ask_all(session, keys)
+        after = effects_of(world)
+        for key in keys:
+            order = self.keys[key]
+            seen = (answers[key], before.get(order, 0), after.get(order, 0))
+            if seen not in self.settled:
+                yield f"{key}, once a person settled it: {seen}"
 
     def close(self):
         if self.rival is not None and self.rival.process.poll() is None:
@@ -222,6 +256,9 @@ class Approved(Calls):
     # Of several keys of one work another may have had the effect before this one was told.
     truths = {"done": (0, 1), "repeated succeeded": (1, 1), "repeated unknown": (None, None),
               "stale_approval": (None, None), "approval_required": (None, None)}
+
+    # An approval that was used up stays used up.
+    settled = {("repeated succeeded", 1, 1), ("approval_required", 0, 0), ("approval_required", 1, 1)}
 
     def keys_of(self, number):
         return [f"k{number}.{which}" for which in range(3)]
@@ -334,8 +371,7 @@ class Work:
             "finish recorded": "executor.finish" in seen, "row started": state in ("started", "succeeded", "unknown"),
             "at the tool": "received" in tool, "effect": "effect" in tool, "row ended": state == "succeeded"})
 
-    def settle(self):
-        """Workers that nobody stops take what is left; then each row says what is true."""
+    def work_off(self):
         world = self.world
         for _ in range(20):
             world.make_leases_old()
@@ -344,6 +380,11 @@ class Work:
             worker.wait()
             if world.database.ask(OPEN_ROWS) == []:
                 break
+
+    def settle(self):
+        """Workers that nobody stops take what is left; then each row says what is true."""
+        world = self.world
+        self.work_off()
         effects = effects_of(world)
         found = {row: (state, f"{state} {reason} {error}") for row, state, reason, error in world.database.ask(
             "select id, state, reason, error_type from remit_queue_row")}
@@ -356,6 +397,25 @@ class Work:
                 yield f"{order}: the row is {words} in the end"
             elif state == "succeeded" and count != 1:
                 yield f"{order}: the row is {words}, and there were {count} effects"
+        yield from self.hear_a_person([row for row, (state, _) in found.items()
+                                       if state == "unknown" and not effects.get(self.rows[row])])
+
+    def hear_a_person(self, rows):
+        """A person looks at the journal and has the rows run that had no effect (REQ-QU-020)."""
+        world = self.world
+        for row in rows:
+            ran = world.remit("queue", "requeue", row, "--config", "remit.yaml", "--by", "carol", "--reason",
+                              "the journal says so", "--settled")
+            if ran.returncode != 0:
+                yield f"a row that nobody knows the end of cannot be requeued: {ran.stderr}"
+        if rows:
+            self.work_off()
+        effects = effects_of(world)
+        for row in rows:
+            [[state]] = world.database.ask(f"select state from remit_queue_row where id = '{row}'")
+            if (state, effects.get(self.rows[row])) != ("succeeded", 1):
+                yield f"{self.rows[row]}: requeued by a person, the row is {state}, with " \
+                      f"{effects.get(self.rows[row], 0)} effects"
 
     def close(self):
         pass
