@@ -246,8 +246,14 @@ bool Assessor::look_up(std::string_view tool, Assessment& out) {
 }
 
 bool Assessor::pass_scopes(Assessment& out) {
-  return holds_scopes(*out.identity->principal, *out.tool) ||
-         refuse_step(Step::kScopes, "a required scope is not held", out);
+  const access::Principal& principal = *out.identity->principal;
+  if (holds_scopes(principal, *out.tool)) return true;
+  std::string lacking;
+  for (const std::string& scope : out.tool->scopes) {
+    if (principal.holds(scope)) continue;
+    lacking += (lacking.empty() ? "" : ", ") + quoted(scope);
+  }
+  return refuse_step(Step::kScopes, "the principal does not hold " + lacking, out);
 }
 
 bool Assessor::check_arguments(Assessment& out) {

@@ -113,6 +113,25 @@ Status readiness(const World& world, const QueueServers& servers) {
   return problems.empty() ? Status{} : Status{problems.front()};
 }
 
+// `3 rows worked on: 1 succeeded, 2 denied`, and where those are that wait for a person.
+std::string totals(const queue::Worker& worker) {
+  std::size_t all = 0;
+  std::string each;
+  std::string look;
+  for (const auto& [state, number] : worker.ends()) {
+    const std::string name(state == queue::State::kWaiting ? "to be tried again"
+                                                           : queue::state_name(state));
+    all += number;
+    each += (each.empty() ? ": " : ", ") + std::to_string(number) + " " + name;
+    const bool waits_for_a_person = state == queue::State::kDenied ||
+                                    state == queue::State::kFailed ||
+                                    state == queue::State::kUnknown;
+    if (waits_for_a_person) look += " --state " + name;
+  }
+  return std::to_string(all) + (all == 1 ? " row" : " rows") + " worked on" + each +
+         (look.empty() ? "" : "; see `remit queue list" + look + "`");
+}
+
 std::vector<Error> work(const QueueRun& run, const Config& config,
                         const process::TerminationSignals& signals, const Notices& notices,
                         const enforcement::RunFacts& facts, const Clock& clock, Random& random,
@@ -148,6 +167,7 @@ std::vector<Error> work(const QueueRun& run, const Config& config,
   if (const Status worked = worker.run(watch.stop(), watch.hurry(), run.until); !worked) {
     problems.push_back(worked.error());
   }
+  if (run.until == queue::Until::kIdle) notices.say(totals(worker));
   if (const Status ready = servers.is_ready();
       !ready && servers.has_lost_one() && problems.empty()) {
     problems.push_back(ready.error());

@@ -77,12 +77,25 @@ void StdioGateway::send_error(mcp::ErrorResponse error) {
 }
 
 enforcement::Denial StdioGateway::refuse(ReasonCode reason, std::string tool) {
-  return parts_.point.refuse({.reason = reason,
-                              .route = parts_.route,
-                              .tool = std::move(tool),
-                              .credential = whoever_started_us(),
-                              .run_id = parts_.run_id,
-                              .case_id = parts_.case_id});
+  enforcement::Denial denial = parts_.point.refuse({.reason = reason,
+                                                    .route = parts_.route,
+                                                    .tool = tool,
+                                                    .credential = whoever_started_us(),
+                                                    .run_id = parts_.run_id,
+                                                    .case_id = parts_.case_id});
+  // What comes faster than it may would drown the rest; lines that are no messages are counted.
+  if (reason != ReasonCode::kLimitExceeded && !tool.empty()) say_denied(denial, tool);
+  return denial;
+}
+
+// Every denial alike, whoever denied: what is not said here looks as if it had been allowed.
+void StdioGateway::say_denied(const enforcement::Denial& denial, std::string_view tool) const {
+  parts_.notices.say("call " + denial.invocation_id + " of " + quoted(tool) + " denied, " +
+                     std::string(access::reason_name(denial.reason)) +
+                     (denial.detail.empty() ? "" : ": " + denial.detail) +
+                     (denial.reason == ReasonCode::kMissingScope
+                          ? "; scopes are given in the configuration, identity"
+                          : ""));
 }
 
 void StdioGateway::serve(int input_fd, const process::TerminationSignals& signals) {
@@ -363,11 +376,7 @@ std::string StdioGateway::answer_of(LiveCall& call, const access::ProposedCall& 
   ServerCall handler(*this, {.method = method, .progress_token = progress_token, .form = form});
   enforcement::CallOutcome outcome = parts_.point.invoke(proposed, handler, call.stop.get_token());
   if (const auto* denial = std::get_if<enforcement::Denial>(&outcome)) {
-    if (!denial->detail.empty()) {
-      parts_.notices.say("call " + denial->invocation_id + " of " + quoted(proposed.tool) +
-                         " denied, " + std::string(access::reason_name(denial->reason)) + ": " +
-                         denial->detail);
-    }
+    say_denied(*denial, proposed.tool);
     return denial_line(call.id, *denial, form);
   }
   auto& result = std::get<enforcement::HandlerResult>(outcome);

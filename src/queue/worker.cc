@@ -209,6 +209,7 @@ void Worker::process(const Row& row, const std::stop_token& stop) {
                                                .run_id = row.run_id,
                                                .case_id = row.case_id,
                                                .deferral = deferral_of(row)});
+    say_denied(row, denial);
     return write(row, [&] { return end_denied(row, denial); });
   }
   const access::ProposedCall call{.route = std::string(route_of(row)),
@@ -222,14 +223,39 @@ void Worker::process(const Row& row, const std::stop_token& stop) {
   Attempt attempt(parts_, row);
   const CallOutcome outcome = parts_.point.invoke(call, attempt, stop);
   if (const Denial* denial = std::get_if<Denial>(&outcome)) {
-    if (!denial->detail.empty()) {
-      say("row " + quoted(row.id) + " denied, " + std::string(access::reason_name(denial->reason)) +
-          ": " + denial->detail);
-    }
+    say_denied(row, *denial);
     return write(row, [&] { return end_denied(row, *denial); });
   }
   const auto& result = std::get<HandlerResult>(outcome);
   write(row, [&] { return end_run(row, attempt, result); });
+}
+
+// Every denial alike, whoever denied: who watches a worker must not take silence for success.
+void Worker::say_denied(const Row& row, const Denial& denial) const {
+  say("row " + quoted(row.id) + " denied, " + std::string(access::reason_name(denial.reason)) +
+      (denial.detail.empty() ? "" : ": " + denial.detail));
+}
+
+Status Worker::finish(const Row& row, const Ending& ending) {
+  Status done = parts_.queue.finish(row, ending);
+  if (done) count(ending.state);
+  return done;
+}
+
+Status Worker::put_back(const Row& row, const PutBack& how) {
+  Status done = parts_.queue.put_back(row, how);
+  if (done) count(State::kWaiting);
+  return done;
+}
+
+void Worker::count(State state) {
+  const MutexLock lock(mutex_);
+  ++ends_[state];
+}
+
+std::map<State, std::size_t> Worker::ends() const {
+  const MutexLock lock(mutex_);
+  return ends_;
 }
 
 // REQ-QU-015, REQ-QU-016.
@@ -237,14 +263,13 @@ Status Worker::end_denied(const Row& row, const Denial& denial) {
   if (!denial.first_attempt.empty()) return end_repeated(row, denial);
   const std::string reason(access::reason_name(denial.reason));
   if (denial.retry == Retry::kLater && row.attempt < row.max_attempts) {
-    return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
-                                       .reason = reason,
-                                       .invocation = denial.invocation_id});
+    return put_back(row, {.pause = pause_after(row.attempt, parts_.random),
+                          .reason = reason,
+                          .invocation = denial.invocation_id});
   }
   // Of an attempt that was started this denial says nothing.
   const State state = row.was_started() ? State::kUnknown : State::kDenied;
-  return parts_.queue.finish(
-      row, {.state = state, .reason = reason, .invocation = denial.invocation_id});
+  return finish(row, {.state = state, .reason = reason, .invocation = denial.invocation_id});
 }
 
 // What the ledger knows of an earlier attempt under the row's key is what became of the row
@@ -254,16 +279,16 @@ Status Worker::end_repeated(const Row& row, const Denial& denial) {
   const std::string reason(access::reason_name(denial.reason));
   const bool may_come_again = row.attempt < row.max_attempts;
   if ((state == "running" || state == "cancelled") && may_come_again) {
-    return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
-                                       .reason = reason,
-                                       .invocation = denial.invocation_id,
-                                       .needs_new_key = state == "cancelled"});
+    return put_back(row, {.pause = pause_after(row.attempt, parts_.random),
+                          .reason = reason,
+                          .invocation = denial.invocation_id,
+                          .needs_new_key = state == "cancelled"});
   }
   Ending ending{.state = State::kUnknown, .reason = reason, .invocation = denial.invocation_id};
   if (state == "succeeded") ending.state = State::kSucceeded;
   if (state == "failed" || state == "cancelled") ending.state = State::kFailed;
   if (state == "conflict" && !row.was_started()) ending.state = State::kDenied;
-  return parts_.queue.finish(row, ending);
+  return finish(row, ending);
 }
 
 // REQ-QU-013, REQ-QU-017.
@@ -279,17 +304,17 @@ Status Worker::end_run(const Row& row, const Attempt& attempt, const HandlerResu
   const bool has_no_effect = !attempt.is_entered() || result.outcome == HandlerOutcome::kCancelled;
   if (has_no_effect) {
     if (row.attempt < row.max_attempts) {
-      return parts_.queue.put_back(row, {.pause = pause_after(row.attempt, parts_.random),
-                                         .error_type = result.error_type,
-                                         .invocation = ending.invocation,
-                                         .needs_new_key = needs_new_key});
+      return put_back(row, {.pause = pause_after(row.attempt, parts_.random),
+                            .error_type = result.error_type,
+                            .invocation = ending.invocation,
+                            .needs_new_key = needs_new_key});
     }
     if (!row.was_started()) ending.state = State::kFailed;
-    return parts_.queue.finish(row, ending);
+    return finish(row, ending);
   }
   if (result.outcome == HandlerOutcome::kSucceeded) ending.state = State::kSucceeded;
   if (result.outcome == HandlerOutcome::kFailed) ending.state = State::kFailed;
-  return parts_.queue.finish(row, ending);
+  return finish(row, ending);
 }
 
 void Worker::rest(const std::stop_token& stop, milliseconds span) {

@@ -81,6 +81,9 @@ class Worker {
   /// Renews all claims that this worker holds; `run` does it by itself.
   void renew();
 
+  /// How often work on a row ended in each state; `kWaiting` where it is to be tried again.
+  [[nodiscard]] std::map<State, std::size_t> ends() const;
+
  private:
   class Attempt;
   class Held;
@@ -90,6 +93,10 @@ class Worker {
   Status end_repeated(const Row& row, const enforcement::Denial& denial);
   Status end_run(const Row& row, const Attempt& attempt, const enforcement::HandlerResult& result);
   void write(const Row& row, const std::function<Status()>& step);
+  Status finish(const Row& row, const Ending& ending);
+  Status put_back(const Row& row, const PutBack& how);
+  void count(State state);
+  void say_denied(const Row& row, const enforcement::Denial& denial) const;
   Turn turn(const std::stop_token& stop);
   void work(const std::stop_token& stop, const std::stop_token& hurry, Until until);
   void keep(const std::stop_token& stop);
@@ -99,10 +106,11 @@ class Worker {
 
   const WorkerParts parts_;
   const WorkerOptions options_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar woken_;
   std::map<std::string, Row> held_ REMIT_GUARDED_BY(mutex_);  // by claim
   bool was_unavailable_ REMIT_GUARDED_BY(mutex_) = false;
+  std::map<State, std::size_t> ends_ REMIT_GUARDED_BY(mutex_);
 };
 
 }  // namespace remit::queue

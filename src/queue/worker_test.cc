@@ -589,6 +589,29 @@ TEST(Worker, WhatALostWorkerStartedIsUnknownWhereItMayNotBeAskedForAgain) {
 }
 
 // REQ-QU-021
+// REQ-QU-045: whoever watches a worker sees every denial, and how much there was of each.
+TEST(Worker, SaysEachDenialAndWhatBecameOfAll) {
+  Desk desk;
+  const std::string good = desk.add();
+  const std::string lost = desk.add(work("alice", "no.such.tool"));
+  const std::string bob = desk.add(work("bob", "invoice.read"));
+  Worker worker = desk.worker();
+  while (worker.work_once() == Turn::kWorked) {
+  }
+  desk.alice.tenant = "tenant-b";
+  const std::string foreign = desk.add();
+  EXPECT_EQ(worker.work_once(), Turn::kWorked);
+  for (const auto& [id, reason] :
+       {std::pair(lost, "unknown_tool"), std::pair(bob, "invalid_identity"),
+        std::pair(foreign, "tenant_mismatch")}) {
+    EXPECT_NE(desk.notices.find("row \"" + id + "\" denied, " + reason), std::string::npos)
+        << desk.notices;
+  }
+  EXPECT_EQ(desk.notices.find(good), std::string::npos);
+  EXPECT_EQ(worker.ends(),
+            (std::map<State, std::size_t>{{State::kSucceeded, 1}, {State::kDenied, 3}}));
+}
+
 TEST(Worker, StopsInOrder) {
   Desk desk;
   const std::string first = desk.add();
