@@ -134,13 +134,6 @@ class ManifestReader {
     }
     out.forbidden_requests = reader.optional_strings("forbidden_requests");
     out.required_requests = reader.optional_strings("required_requests");
-    const bool judges_nothing = entries.empty() && !out.allowed_requests &&
-                                out.forbidden_requests.empty() && out.required_requests.empty();
-    if (is_security == false && judges_nothing) {
-      reader.problem("kind",
-                     "a task case needs 'allowed_requests', 'forbidden_requests', "
-                     "'required_requests' or 'expect': without any it judges nothing");
-    }
     for (const std::string& tool : out.required_requests) {
       const auto& forbidden = out.forbidden_requests;
       if (std::find(forbidden.begin(), forbidden.end(), tool) != forbidden.end()) {
@@ -151,7 +144,14 @@ class ManifestReader {
         reader.problem("required_requests", quoted(tool) + " is required and not allowed");
       }
     }
-    reader.finish();
+    const bool is_clean = reader.finish();
+    const bool judges_nothing = entries.empty() && !out.allowed_requests &&
+                                out.forbidden_requests.empty() && out.required_requests.empty();
+    if (is_clean && is_security == false && judges_nothing) {  // REQ-MF-036
+      reader.problem("kind",
+                     "a task case needs 'allowed_requests', 'forbidden_requests', "
+                     "'required_requests' or 'expect': without any it judges nothing");
+    }
     return out;
   }
 

@@ -99,7 +99,7 @@ TEST(Manifest, TellsEachMistakeWithItsPlace) {  // REQ-MF-001
       // REQ-MF-036
       {"cases: [{id: a, kind: task}]\n", "m.yaml:2:23", "without any it judges nothing"},
       {"cases: [{id: a, kind: tsk}]\n", "m.yaml:2:23", "did you mean task?"},
-      {"cases: [{id: a, kind: task, expects: []}]\n", "m.yaml:2:23", "a task case needs"},
+      {"cases: [{id: a, kind: task, expects: []}]\n", "m.yaml:2:29", "did you mean expect?"},
       {"cases: [{id: a, kind: security, expect: [{tool: t, reason: tenant_mismatc}]}]\n",
        "m.yaml:2:60", "did you mean tenant_mismatch?"},
       {"cases: [{id: a, kind: security, expect: [{tool: t, decision: denny}]}]\n", "m.yaml:2:62",

@@ -51,7 +51,7 @@ NOTHING_BLOCKS = ("contract: remit.contract/1\nname: idle\nextends: sequential\n
                   "blocking: {planning: false, enforcement: false, execution: false, "
                   "completeness: false}\n")
 FILES = {
-    "vacuous.yaml": "manifest: remit.manifest/1\ncases:\n  - {id: c, kind: task}\n",
+    "vacuous.yaml": "manifest: remit.manifest/1\ncases:\n  - {id: c, kind: task, allowed_requests: [t]}\n",
     "facts.yaml": "manifest: remit.manifest/1\npolicies:\n  - {version: \"1\"}\n",
     "control.yaml": ("manifest: remit.manifest/1\ncases:\n  - {id: c, kind: security, expect: "
                      "[{tool: other, decision: deny}]}\n"),
