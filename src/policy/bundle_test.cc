@@ -350,7 +350,8 @@ INSTANTIATE_TEST_SUITE_P(
                      "invalid_input B/catalogue.yaml:11:12: \"mode\" names no route\n"),
         in_catalogue("UnknownEffect", "effect: read\n", "effect: reads\n",
                      "invalid_input B/catalogue.yaml:5:13: \"effect\" must be one of none, read, "
-                     "write, destructive, external, delegating, not the text \"reads\"\n"),
+                     "write, destructive, external, delegating, not the text \"reads\"; did you "
+                     "mean read?\n"),
         in_catalogue("NoEffect", "    effect: read\n", "",
                      "invalid_input B/catalogue.yaml:3:5: a tool lacks \"effect\"\n"),
         in_catalogue(
