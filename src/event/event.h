@@ -134,6 +134,7 @@ class Event {
 
   void clear() {
     present_ = 0;
+    empty_ = 0;
     kind = EventKind::kExtension;
     resource_id_is_null = false;
     enforced = false;
@@ -144,6 +145,8 @@ class Event {
   [[nodiscard]] bool has(Field field) const { return (present_ & bit(field)) != 0; }
   /// All fields that are present, each as the bit of its number.
   [[nodiscard]] std::uint64_t present() const { return present_; }
+  /// Those of them whose text is empty.
+  [[nodiscard]] std::uint64_t empty_texts() const { return empty_; }
   [[nodiscard]] std::string_view text(Field field) const {
     return has(field) ? text_[static_cast<std::size_t>(field)] : std::string_view{};
   }
@@ -152,6 +155,7 @@ class Event {
   }
   void set(Field field, std::string_view value) {
     text_[static_cast<std::size_t>(field)] = value;
+    empty_ = (empty_ & ~bit(field)) | (value.empty() ? bit(field) : 0);
     mark(field);
   }
   /// An event points at its text: what is gone before the event is read is refused by the compiler.
@@ -172,6 +176,7 @@ class Event {
  private:
   static std::uint64_t bit(Field field) { return std::uint64_t{1} << static_cast<unsigned>(field); }
   std::uint64_t present_ = 0;
+  std::uint64_t empty_ = 0;
   std::array<std::string_view, kTextFieldCount> text_;
   std::array<std::int64_t, kIntegerFieldCount> integers_;
 };

@@ -6,6 +6,8 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "event/event.h"
@@ -140,6 +142,12 @@ inline constexpr std::uint32_t kOwnFacts =
 
 struct EventRecord;
 
+/// A text that the events of a pattern share, and the field that they have it in.
+struct SharedText {
+  std::string_view text;
+  event::Field field;
+};
+
 /// Which facts an event has and where its record keeps them; shared by all events that have the
 /// same.
 struct Shape {
@@ -147,8 +155,9 @@ struct Shape {
   /// Of a pattern: an event that is the same as others of it in all but where it stands and its own
   /// facts. Null for others.
   const EventRecord* prototype = nullptr;
-  Ref ref = 0;              ///< of this
-  std::uint32_t facts = 0;  ///< as bits
+  std::span<const SharedText> shared = {};  ///< of a pattern: all its facts but an event's own
+  Ref ref = 0;                              ///< of this
+  std::uint32_t facts = 0;                  ///< as bits
   std::uint8_t count = 0;
   std::array<std::uint8_t, kFactCount> slots{};
 
@@ -195,6 +204,17 @@ struct EventRecord {
   }
   [[nodiscard]] std::size_t kept_bytes() const {
     return offsetof(EventRecord, facts) + shape->count * sizeof(Ref);
+  }
+  /// Copies that many bytes to `to`: by pieces of a known size, which a processor starts at once.
+  void copy_kept(char* to) const {
+    const char* const from = reinterpret_cast<const char*>(this);
+    constexpr std::size_t kFixed = offsetof(EventRecord, facts);
+    constexpr std::size_t kPiece = 4 * sizeof(Ref);
+    const std::size_t end = kept_bytes();
+    std::memcpy(to, from, kFixed);
+    std::size_t at = kFixed;
+    for (; at + kPiece <= end; at += kPiece) std::memcpy(to + at, from + at, kPiece);
+    for (; at < end; at += sizeof(Ref)) std::memcpy(to + at, from + at, sizeof(Ref));
   }
 };
 static_assert(std::is_trivially_copyable_v<EventRecord> && alignof(EventRecord) == 8);

@@ -1,6 +1,7 @@
 // What a record keeps of an event, and where it keeps it.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -46,7 +47,6 @@ constexpr Field kFactFields[] = {
     Field::kReason,
 };
 static_assert(std::size(kFactFields) == static_cast<std::size_t>(Fact::kReason) + 1);
-constexpr std::uint64_t kTextFields = (std::uint64_t{1} << event::kTextFieldCount) - 1;
 /// Beside the fields of an event, what else decides its shape.
 constexpr std::uint64_t kHasWord = std::uint64_t{1} << 63U;
 constexpr std::uint64_t kHasNumber = std::uint64_t{1} << 62U;
@@ -56,13 +56,10 @@ static_assert(event::kFieldCount <= 60);
 
 /// The fields that record something (REQ-GR-015).
 std::uint64_t fields_of(const Event& event) {
-  std::uint64_t fields = event.present();
-  for (std::uint64_t left = fields & kTextFields; left != 0; left &= left - 1) {
-    const auto field = static_cast<Field>(__builtin_ctzll(left));
-    const bool is_null = field == Field::kResourceId && event.resource_id_is_null;
-    if (event.text(field).empty() && !is_null) fields &= ~(left & (~left + 1));
-  }
-  return fields;
+  constexpr std::uint64_t kResourceId = std::uint64_t{1}
+                                        << static_cast<unsigned>(Field::kResourceId);
+  const std::uint64_t fields = event.present() & ~event.empty_texts();
+  return event.resource_id_is_null ? fields | kResourceId : fields;
 }
 
 /// The facts of an event with this key.
@@ -169,22 +166,19 @@ const Shape** RecordStore::likely_pattern(const Event& event, const EventRecord*
 
 // Whether all but the own facts of an event, and the words that `out` has, are the pattern's.
 bool RecordStore::follows(const Shape& pattern, const Event& event, std::uint64_t key,
-                          const EventRecord& out) const {
+                          const EventRecord& out) {
   const EventRecord& prototype = *pattern.prototype;
   if (pattern.fields != key || prototype.writer != out.writer ||
       std::memcmp(&prototype.kind, &out.kind, kWordsBytes) != 0) {
     return false;
   }
-  for (std::uint32_t left = pattern.facts & ~kOwnFacts; left != 0; left &= left - 1) {
-    const auto fact = static_cast<std::size_t>(__builtin_ctz(left));
-    const std::string_view text = event.text(field_of(event, static_cast<Fact>(fact)));
-    if (!same_text(arena_.text(prototype.facts[pattern.slots[fact]]), text)) return false;
-  }
-  return true;
+  return std::all_of(pattern.shared.begin(), pattern.shared.end(), [&](const SharedText& one) {
+    return same_text(one.text, event.text(one.field));
+  });
 }
 
 // The pattern of an event, made on first sight; null where there is no room for what lasts.
-const Shape* RecordStore::pattern_of(const EventRecord& event) {
+const Shape* RecordStore::pattern_of(const Event& source, const EventRecord& event) {
   std::array<std::uint32_t, kFactCount + 5> shared{};
   std::memcpy(shared.data(), &event.kind, kWordsBytes);
   std::memcpy(shared.data() + 2, &event.shape->fields, sizeof event.shape->fields);
@@ -198,12 +192,23 @@ const Shape* RecordStore::pattern_of(const EventRecord& event) {
   const char* const bytes = reinterpret_cast<const char*>(shared.data());
   const std::uint64_t hash = hash_text({bytes, count * sizeof shared[0]}, seed_);
   if (const auto found = patterns_.find(hash); found != patterns_.end()) return found->second;
-  const Ref ref = arena_.allocate_lasting(sizeof(Shape) + event.kept_bytes());
+  const std::uint32_t facts = event.shape->facts & ~kOwnFacts;
+  const auto texts = static_cast<std::size_t>(std::popcount(facts));
+  const Ref ref =
+      arena_.allocate_lasting(sizeof(Shape) + sizeof(EventRecord) + texts * sizeof(SharedText));
   if (ref == 0) return nullptr;
-  auto* const prototype = reinterpret_cast<EventRecord*>(arena_.at(ref) + sizeof(Shape));
-  std::memcpy(static_cast<void*>(prototype), &event, event.kept_bytes());
   Shape* const made = new (arena_.at(ref)) Shape(*event.shape);
+  auto* const prototype = new (made + 1) EventRecord();  // whole: it is copied as one piece
+  prototype->facts.fill(0);
+  std::memcpy(static_cast<void*>(prototype), &event, event.kept_bytes());
+  auto* const expected = reinterpret_cast<SharedText*>(prototype + 1);
+  std::size_t at = 0;
+  for (std::uint32_t left = facts; left != 0; left &= left - 1) {
+    const auto fact = static_cast<Fact>(__builtin_ctz(left));
+    new (expected + at++) SharedText{arena_.text(event.fact(fact)), field_of(source, fact)};
+  }
   made->prototype = prototype;
+  made->shared = {expected, texts};
   made->ref = ref;
   prototype->shape = made;
   patterns_.emplace(hash, made);
@@ -243,7 +248,7 @@ bool RecordStore::keep_facts(const Event& event, const EventRecord* first, const
   const Shape*& likely = *likely_pattern(event, last);
   if (likely != nullptr && follows(*likely, event, key, out)) {
     out.shape = likely;
-    std::memcpy(out.facts.data(), likely->prototype->facts.data(), likely->count * sizeof(Ref));
+    out.facts = likely->prototype->facts;
     return keep_own_facts(event, number, first, last, out);
   }
   out.shape = shape_of(event.kind, key);
@@ -255,7 +260,7 @@ bool RecordStore::keep_facts(const Event& event, const EventRecord* first, const
     out.facts[out.shape->slots[static_cast<std::size_t>(fact)]] = ref;
   }
   if (!keep_own_facts(event, number, first, last, out)) return false;
-  if (const Shape* const pattern = pattern_of(out); pattern != nullptr) {
+  if (const Shape* const pattern = pattern_of(event, out); pattern != nullptr) {
     out.shape = likely = pattern;
   }
   return true;

@@ -198,7 +198,7 @@ bool RecordStore::append(std::uint32_t invocation, std::uint32_t writer, const E
   if (!keep_facts(event, first, last, out)) return false;
   const Ref ref = arena_.allocate(out.kept_bytes());
   if (ref == 0) return false;
-  std::memcpy(arena_.at(ref), &out, out.kept_bytes());
+  out.copy_kept(arena_.at(ref));
   count_in_log(chain, out);
   chain.stage = next_stage(chain, last, out);
   if (last == nullptr) {

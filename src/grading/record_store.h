@@ -205,14 +205,14 @@ class RecordStore {
   [[nodiscard]] std::uint64_t find_slot(std::string_view id, std::uint64_t high) const;
   [[nodiscard]] bool is_slot_of(std::uint64_t slot, std::string_view id, std::uint64_t high) const {
     return slot >> 32U == high && slot != 0 &&
-           arena_.text(invocations_[static_cast<std::uint32_t>(slot) - 1].id) == id;
+           same_text(arena_.text(invocations_[static_cast<std::uint32_t>(slot) - 1].id), id);
   }
   std::uint64_t add_invocation(std::string_view id, std::uint64_t hash);
   void grow_index();
   [[nodiscard]] const Shape** likely_pattern(const event::Event& event, const EventRecord* last);
-  [[nodiscard]] bool follows(const Shape& pattern, const event::Event& event, std::uint64_t key,
-                             const EventRecord& out) const;
-  const Shape* pattern_of(const EventRecord& event);
+  [[nodiscard]] static bool follows(const Shape& pattern, const event::Event& event,
+                                    std::uint64_t key, const EventRecord& out);
+  const Shape* pattern_of(const event::Event& source, const EventRecord& event);
   bool append(std::uint32_t invocation, std::uint32_t writer, const event::Event& event,
               std::uint64_t place, LineSpan line);
   const Shape* shape_of(event::EventKind kind, std::uint64_t key);
@@ -244,7 +244,7 @@ class RecordStore {
   /// what waits to be written. Most of
   /// the rest holds those at rest, packed: what is read and written all the time stays small enough
   /// for the processor's caches.
-  static constexpr std::size_t kOpenShare = 64;
+  static constexpr std::size_t kOpenShare = 128;
   static constexpr std::size_t kLastingShare = 32;
   static constexpr std::size_t kSharesShare = 32;
   [[nodiscard]] std::size_t open_bytes() const { return room_.memory_bytes / kOpenShare; }
@@ -265,14 +265,14 @@ class RecordStore {
   [[nodiscard]] FragmentHead head_of(const Invocation& call, std::size_t bytes);
   std::uint16_t kind_of(const Invocation& call);
   struct Part {
-    std::size_t partition = 0;
-    std::uint64_t number = 0;  ///< of `count` parts of the partition
+    std::span<const Spill::Extent> extents;  ///< of a partition
+    std::uint64_t number = 0;                ///< of `count` parts of it
     std::uint64_t count = 1;
     std::span<const std::uint64_t> split;  ///< hashes of ids with more than one fragment, sorted
     std::span<const PlainCall> kinds;      ///< by number
   };
   Status load(const Part& part, const Take& take);
-  Result<std::vector<std::uint64_t>> split_ids(std::size_t partition);
+  Result<std::vector<std::uint64_t>> split_ids(std::span<const Spill::Extent> extents);
   Result<bool> has_split_ids();
 
   /// Smaller parts are not worth reading a partition again.

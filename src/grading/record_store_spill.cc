@@ -88,17 +88,9 @@ struct RecordStore::ReadTexts {
   void add(Ref ref) { texts[count++ % texts.size()] = ref; }
 };
 
-/// What an event of a pattern has of its own beside facts.
-struct OwnPart {
-  Ref pattern = 0;
-  LineSpan line;
-  std::int64_t seq = 0;
-  std::uint64_t place = 0;
-};
-
 // A fragment: the id, then the events, each behind its mark, then the mark of the end. An event of
-// a pattern is the pattern's reference, which lasts, and what it has of its own; any other is its
-// fixed part and all its facts.
+// a pattern is the pattern's reference, which lasts, and what it has of its own: line, number,
+// place and facts. Any other is its fixed part and all its facts.
 void RecordStore::encode(const Invocation& call, WrittenTexts& texts, FragmentBytes& out) const {
   FragmentWriter writer(out);
   texts.begin_fragment();
@@ -107,8 +99,7 @@ void RecordStore::encode(const Invocation& call, WrittenTexts& texts, FragmentBy
     const EventRecord& event = record(ref);
     std::uint32_t facts = event.shape->facts;
     if (event.shape->prototype != nullptr) {
-      writer.value(Mark::kPattern);
-      writer.value(OwnPart{event.shape->ref, event.line, event.seq, event.place});
+      writer.values(Mark::kPattern, event.shape->ref, event.line, event.seq, event.place);
       facts &= kOwnFacts;
     } else {
       writer.value(Mark::kPlain);
@@ -142,12 +133,11 @@ bool RecordStore::restore(const FragmentHead& head, std::string_view bytes) {
     EventRecord event;
     std::uint32_t facts = 0;
     if (mark == Mark::kPattern) {
-      const auto own = in.value<OwnPart>();
-      const Shape& pattern = *reinterpret_cast<const Shape*>(arena_.at(own.pattern));
-      std::memcpy(&event, pattern.prototype, pattern.prototype->kept_bytes());
-      event.line = own.line;
-      event.seq = own.seq;
-      event.place = own.place;
+      const Shape& pattern = *reinterpret_cast<const Shape*>(arena_.at(in.value<Ref>()));
+      event = *pattern.prototype;
+      event.line = in.value<LineSpan>();
+      event.seq = in.value<std::int64_t>();
+      event.place = in.value<std::uint64_t>();
       facts = pattern.facts & kOwnFacts;
     } else {
       const std::uint64_t fields = in.value<FixedPart>().put_into(event);
@@ -184,7 +174,7 @@ bool RecordStore::restore_facts(FragmentReader& in, ReadTexts& texts, std::uint3
 bool RecordStore::restore_event(const EventRecord& event, Invocation& call) {
   const Ref ref = arena_.allocate(event.kept_bytes());
   if (ref == 0) return false;
-  std::memcpy(arena_.at(ref), &event, event.kept_bytes());
+  event.copy_kept(arena_.at(ref));
   if (call.first == 0) {
     call.first = ref;
   } else {
@@ -343,26 +333,34 @@ Status RecordStore::for_each_other_event(
   return {};
 }
 
-// The hashes of ids that have more than one fragment in the partition, sorted.
-Result<std::vector<std::uint64_t>> RecordStore::split_ids(std::size_t partition) {
-  std::vector<std::uint64_t> hashes;
-  std::vector<FragmentHead> heads;
-  for (const Spill::Extent& extent : spill_.extents(partition)) {
-    REMIT_TRY(spill_.read_heads(extent, heads));
-    for (const FragmentHead& head : heads) hashes.push_back(head.id_hash);
-  }
-  std::sort(hashes.begin(), hashes.end());
+// The hashes of ids that have more than one fragment in a partition, sorted. Hardly any has, so
+// they are put into a table of twice as many slots to find those, not sorted.
+Result<std::vector<std::uint64_t>> RecordStore::split_ids(std::span<const Spill::Extent> extents) {
+  std::uint64_t count = 0;
+  for (const Spill::Extent& extent : extents) count += extent.heads;
+  std::vector<std::uint64_t> seen(std::bit_ceil(2 * count + 1));
   std::vector<std::uint64_t> split;
-  for (std::size_t i = 1; i < hashes.size(); ++i) {
-    const bool is_known = !split.empty() && split.back() == hashes[i];
-    if (hashes[i] == hashes[i - 1] && !is_known) split.push_back(hashes[i]);
+  std::vector<FragmentHead> heads;
+  for (const Spill::Extent& extent : extents) {
+    REMIT_TRY(spill_.read_heads(extent, heads));
+    for (const FragmentHead& head : heads) {
+      std::size_t at = head.id_hash >> 32U;  // the other half is much the same in a partition
+      while (seen[at & (seen.size() - 1)] != 0 && seen[at & (seen.size() - 1)] != head.id_hash)
+        ++at;
+      std::uint64_t& slot = seen[at & (seen.size() - 1)];
+      if (slot != 0) split.push_back(head.id_hash);
+      slot = head.id_hash;
+    }
   }
+  std::sort(split.begin(), split.end());
+  split.erase(std::unique(split.begin(), split.end()), split.end());
   return split;
 }
 
 Result<bool> RecordStore::has_split_ids() {
   for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
-    REMIT_TRY_ASSIGN(const std::vector<std::uint64_t> split, split_ids(partition));
+    REMIT_TRY_ASSIGN(const std::vector<Spill::Extent> extents, spill_.extents(partition));
+    REMIT_TRY_ASSIGN(const std::vector<std::uint64_t> split, split_ids(extents));
     if (!split.empty()) return true;
   }
   return false;
@@ -377,12 +375,13 @@ Status RecordStore::for_each_part(const Take& take, const std::function<Status()
   const std::size_t top = arena_.top();
   const std::size_t room = std::max<std::size_t>(room_.memory_bytes / 8, kLeastPart);
   for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
+    REMIT_TRY_ASSIGN(const std::vector<Spill::Extent> extents, spill_.extents(partition));
     std::uint64_t bytes = 0;
-    for (const Spill::Extent& extent : spill_.extents(partition)) bytes += extent.bytes;
+    for (const Spill::Extent& extent : extents) bytes += extent.bytes;
     if (bytes == 0) continue;
-    REMIT_TRY_ASSIGN(const std::vector<std::uint64_t> split, split_ids(partition));
+    REMIT_TRY_ASSIGN(const std::vector<std::uint64_t> split, split_ids(extents));
     // In memory fragments take some more than on disk.
-    Part part{partition, 0, std::bit_ceil(2 * bytes / room + 1), split, kinds};
+    Part part{extents, 0, std::bit_ceil(2 * bytes / room + 1), split, kinds};
     for (; part.number < part.count; ++part.number) {
       REMIT_TRY(load(part, take));
       if (!invocations_.empty()) REMIT_TRY(visit());
@@ -397,7 +396,7 @@ Status RecordStore::load(const Part& part, const Take& take) {
   std::vector<FragmentHead> heads;
   std::vector<bool> is_wanted;
   std::string bytes;
-  for (const Spill::Extent& extent : spill_.extents(part.partition)) {
+  for (const Spill::Extent& extent : part.extents) {
     REMIT_TRY(spill_.read_heads(extent, heads));
     is_wanted.assign(heads.size(), false);
     bool is_any_wanted = false;

@@ -34,8 +34,25 @@ Status Spill::open() {
 Status Spill::write(std::size_t partition, std::span<const FragmentHead> heads,
                     std::string_view bytes) {
   REMIT_TRY_ASSIGN(const Extent extent, place(heads, bytes));
-  extents_[partition].push_back(extent);
+  Listing& listing = listings_[partition];
+  listing.latest.push_back(extent);
+  if (listing.latest.size() < kListed) return {};
+  REMIT_TRY_ASSIGN(const Extent list, put(text_of(std::span{listing.latest})));
+  listing.lists.push_back(list);
+  listing.latest.clear();
   return {};
+}
+
+Result<std::vector<Spill::Extent>> Spill::extents(std::size_t partition) {
+  const Listing& listing = listings_[partition];
+  std::vector<Extent> out(listing.lists.size() * kListed);
+  std::string bytes;
+  for (std::size_t i = 0; i < listing.lists.size(); ++i) {
+    REMIT_TRY(read_fragments(listing.lists[i], bytes));
+    std::memcpy(&out[i * kListed], bytes.data(), bytes.size());
+  }
+  out.insert(out.end(), listing.latest.begin(), listing.latest.end());
+  return out;
 }
 
 Result<Spill::Extent> Spill::put(std::string_view bytes) {

@@ -68,9 +68,8 @@ class Spill {
   Status flush();
 
   [[nodiscard]] bool is_empty() const { return held_.used_bytes() + end_ == 0; }
-  [[nodiscard]] const std::vector<Extent>& extents(std::size_t partition) const {
-    return extents_[partition];
-  }
+  /// All of one partition, in the order of writing. Errors: as `read_heads`.
+  Result<std::vector<Extent>> extents(std::size_t partition);
   /// Errors: I/O, `data_loss` where it is not what was written.
   Status read_heads(const Extent& extent, std::vector<FragmentHead>& out);
   Status read_fragments(const Extent& extent, std::string& out);
@@ -92,7 +91,14 @@ class Spill {
   std::unique_ptr<ScratchFile> file_;
   std::string buffer_;     // not yet in the file
   std::uint64_t end_ = 0;  // of file and buffer
-  std::array<std::vector<Extent>, kPartitions> extents_;
+  /// Of the extents of a partition the last few are listed in memory, and the others by lists that
+  /// are extents themselves, so that memory hardly grows with what is written.
+  struct Listing {
+    std::vector<Extent> lists;
+    std::vector<Extent> latest;
+  };
+  static constexpr std::size_t kListed = 64;
+  std::array<Listing, kPartitions> listings_;
 };
 
 /// Bytes that grow at their end, for fragments: room is asked for once for many small values.
@@ -126,6 +132,17 @@ class FragmentWriter {
   void value(const Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);
     std::memcpy(out_.more(sizeof value), &value, sizeof value);
+  }
+  /// Each by itself: put together before, the copy of the whole would have to wait for its parts.
+  template <class... Values>
+  void values(const Values&... values) {
+    char* to = out_.more((sizeof values + ...));
+    const auto put = [&to](const auto& value) {
+      static_assert(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(value)>>);
+      std::memcpy(to, &value, sizeof value);
+      to += sizeof value;
+    };
+    (put(values), ...);
   }
   void text(std::string_view value) {
     const auto size = static_cast<std::uint32_t>(value.size());

@@ -146,16 +146,47 @@ TEST(Spill, TakesTheFirstDirectoryThatWorks) {
   const FragmentHead head{7, 4, Stage::kFinished, true};
   ASSERT_TRUE(spill.write(7, {&head, 1}, "text"));
   ASSERT_TRUE(spill.flush());
-  ASSERT_EQ(spill.extents(7).size(), 1U);
+  const Result<std::vector<Spill::Extent>> extents = spill.extents(7);
+  ASSERT_TRUE(extents);
+  ASSERT_EQ(extents->size(), 1U);
   std::vector<FragmentHead> heads;
-  ASSERT_TRUE(spill.read_heads(spill.extents(7)[0], heads));
+  ASSERT_TRUE(spill.read_heads((*extents)[0], heads));
   ASSERT_EQ(heads.size(), 1U);
   EXPECT_EQ(heads[0].id_hash, 7U);
   EXPECT_EQ(heads[0].stage, Stage::kFinished);
   EXPECT_TRUE(heads[0].has_route);
   std::string bytes;
-  ASSERT_TRUE(spill.read_fragments(spill.extents(7)[0], bytes));
+  ASSERT_TRUE(spill.read_fragments((*extents)[0], bytes));
   EXPECT_EQ(bytes, "text");
+}
+
+TEST(Spill, FindsEveryExtentInTheOrderOfWriting) {
+  constexpr std::size_t kExtents = 1000;
+  for (const std::size_t held_bytes : {std::size_t{0}, std::size_t{4000}, std::size_t{1} << 20U}) {
+    SCOPED_TRACE(held_bytes);
+    FaultyFileSystem files;
+    Spill spill(files, {held_bytes, {"/"}}, 1);
+    for (std::size_t i = 0; i < kExtents; ++i) {
+      for (const std::size_t partition : {3U, 200U}) {
+        const std::string text = std::to_string(partition) + " " + std::to_string(i);
+        const FragmentHead head{i, static_cast<std::uint32_t>(text.size()), Stage::kFinished, true};
+        ASSERT_TRUE(spill.write(partition, {&head, 1}, text));
+      }
+    }
+    ASSERT_TRUE(spill.flush());
+    for (const std::size_t partition : {3U, 200U}) {
+      const Result<std::vector<Spill::Extent>> extents = spill.extents(partition);
+      ASSERT_TRUE(extents);
+      ASSERT_EQ(extents->size(), kExtents);
+      std::string bytes;
+      for (std::size_t i = 0; i < kExtents; ++i) {
+        ASSERT_TRUE(spill.read_fragments((*extents)[i], bytes));
+        ASSERT_EQ(bytes, std::to_string(partition) + " " + std::to_string(i));
+      }
+    }
+    ASSERT_TRUE(spill.extents(4));
+    EXPECT_TRUE(spill.extents(4)->empty());
+  }
 }
 
 TEST(Spill, HoldsWhatItHasRoomForAndNeedsNoFileForIt) {
@@ -166,11 +197,13 @@ TEST(Spill, HoldsWhatItHasRoomForAndNeedsNoFileForIt) {
   ASSERT_TRUE(spill.write(7, {&head, 1}, "first"));
   EXPECT_FALSE(spill.is_empty());
   ASSERT_TRUE(spill.flush());
+  const Result<std::vector<Spill::Extent>> extents = spill.extents(7);
+  ASSERT_TRUE(extents);
   std::vector<FragmentHead> heads;
-  ASSERT_TRUE(spill.read_heads(spill.extents(7)[0], heads));
+  ASSERT_TRUE(spill.read_heads(extents->at(0), heads));
   EXPECT_EQ(heads.at(0).id_hash, 7U);
   std::string bytes;
-  ASSERT_TRUE(spill.read_fragments(spill.extents(7)[0], bytes));
+  ASSERT_TRUE(spill.read_fragments(extents->at(0), bytes));
   EXPECT_EQ(bytes, "first");
   ASSERT_TRUE(spill.write(7, {}, std::string(100, 'x')));  // there is no directory for it
   EXPECT_EQ(spill.flush().error().code, ErrorCode::kUnavailable);
