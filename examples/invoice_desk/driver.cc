@@ -297,7 +297,7 @@ Result<Told> Driver::run_row(const std::string& row) {
   REMIT_TRY(office_->queue().tidy(queue_name()));
   queue::Worker worker = worker_of(*office_, queue_name());
   while (true) {
-    REMIT_TRY_ASSIGN(const Told told, told_of_row(*office_, row));
+    REMIT_TRY_ASSIGN(Told told, told_of_row(*office_, row));
     if (told.word != "pending" || worker.work_once() != queue::Turn::kWorked) return told;
   }
 }

@@ -201,7 +201,7 @@ Status FixtureWorld::move_invoices(bool away) {
 Result<std::string> FixtureWorld::plant(const std::string& queue, const std::string& route,
                                         const std::string& tool,
                                         const std::string& arguments_json) {
-  const std::string id = random_id(random_);
+  std::string id = random_id(random_);
   REMIT_TRY(run(state_,
                 "insert into remit_queue_row(id, queue, route, tool, arguments) "
                 "values(:id, :queue, :route, :tool, :arguments)",
