@@ -4,6 +4,8 @@ import json
 import socket
 import sys
 
+sys.dont_write_bytecode = True  # The example stays as it is, and so do copies of it.
+
 import executor
 import known_bad
 import naive
