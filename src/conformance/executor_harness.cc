@@ -146,7 +146,8 @@ Result<json::Object> ExecutorHarness::set_up(json::Object request) {
   request.set("directory", directory_);
   request.set("spy", std::move(spy));
   REMIT_TRY_ASSIGN(json::Object answer, driver_->ask(std::move(request)));
-  for (const json::Member& each : object_of(answer, "credentials").members()) {
+  const json::Object made = object_of(answer, "credentials");
+  for (const json::Member& each : made.members()) {
     if (each.second.if_string() == nullptr) return nonsense("a credential of the setup is no text");
     credentials_[each.first] = *each.second.if_string();
   }
