@@ -110,13 +110,17 @@ Result<json::Object> Driver::set_up(const json::Value& request) {
       !approvals->if_object()->empty()) {
     REMIT_TRY(grant_approvals(*approvals->if_object()));
   }
-  books_ = std::make_unique<SpyBooks>(spy_socket_, spy_token_);
+  books_ = books_for(*spy);
   REMIT_TRY(open_office("evidence"));
   json::Object principals;
   for (const std::string& name : world_->people()) {
     principals.set(name, office_->staff().reference_of(name));
   }
   return json::Object{{"principals", std::move(principals)}};
+}
+
+std::unique_ptr<Books> Driver::books_for(const json::Value& /*spy*/) {
+  return std::make_unique<SpyBooks>(spy_socket_, spy_token_);
 }
 
 Status Driver::open_office(const std::string& evidence) {

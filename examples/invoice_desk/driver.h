@@ -35,11 +35,14 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
 
   /// The answer to one request. Errors are faults of this driver.
-  Result<json::Object> answer(const json::Value& request);
+  virtual Result<json::Object> answer(const json::Value& request);
 
  protected:
   [[nodiscard]] Books& books() { return *books_; }
   [[nodiscard]] Office& office() { return *office_; }
+
+  /// What the tools act on in a trial whose setup has `spy`.
+  virtual std::unique_ptr<Books> books_for(const json::Value& spy);
 
   // The doors whose caller waits.
   virtual Result<Told> through_direct(const Asked& asked);

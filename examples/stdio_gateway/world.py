@@ -1,10 +1,13 @@
 """The world of a conformance trial for `remit stdio`: bundle, configurations, stores, approvals.
 
 A driver (remit.driver/1) that makes no calls: the runner makes them by MCP, and reads the evidence itself.
+TOOL_WRAPPER has words to put before the tool's command, for something that is to stand between gateway and tool.
 """
 
 import hmac
 import json
+import os
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -39,6 +42,7 @@ class World:
 
     def setup(self, request):
         self.directory, self.spy = Path(request["directory"]), request["spy"]
+        self.tool = shlex.split(os.environ.get("TOOL_WRAPPER", "")) + self.spy["command"]
         self.fixture = request["fixture"]
         self.approvals = {}
         self.write("digest.key", KEY.decode())
@@ -89,7 +93,7 @@ class World:
             "config": "remit.config/1", "bundle": "bundle",
             "identity": {"pinned": {"principal": {"subject": name.split(".")[0], **facts}}},
             "attributes": [{"type": "Invoice", "source": "invoices", "sqlite": {"path": "invoices.db", "query": QUERY}}],
-            "upstreams": [{"name": "spy", "stdio": {"command": self.spy["command"]}}],
+            "upstreams": [{"name": "spy", "stdio": {"command": self.tool}}],
             "evidence": {"directory": evidence, "digest_key": "digest.key"}, "state": {"sqlite": "state.db"}}))
 
     def approve(self, name, approval):

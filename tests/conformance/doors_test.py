@@ -67,6 +67,12 @@ class DoorsTest(unittest.TestCase):
     def test_a_good_service_passes(self):
         self.check_good("http.yaml", 34)
 
+    def test_a_handler_without_the_adapter_is_caught(self):
+        subject = BINARIES.parent / "subjects" / "http_desk_bare.yaml"
+        code, report = run(subject, "--case", "wrong-tenant", "--case", "missing-identity")
+        self.assertEqual(code, 1, report)
+        self.assertEqual({trial["verdict"] for trial in report["trials"]}, {"failed"})
+
     def test_bad_services_are_caught(self):
         faults = {name: case for name, case in faults_of("legacy").items() if name in OVER_HTTP | set(OWN_FAULTS)}
         self.assertEqual(len(faults), len(OVER_HTTP) + len(OWN_FAULTS))
