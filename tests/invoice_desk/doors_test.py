@@ -47,6 +47,7 @@ class Doors(unittest.TestCase):
         return ran.returncode, json.loads(ran.stdout)
 
     def test_all_seven_are_used_and_listed(self):
+        # REQ-RO-050
         code, text = day(self.place / "day")
         self.assertEqual(code, 0, text)
         code, routes = self.check(self.place / "day" / "bundle")
@@ -59,11 +60,13 @@ class Doors(unittest.TestCase):
                 self.assertTrue(any(f'"{route}"' in sentence for sentence in routes["failed"]), routes["failed"])
 
     def test_one_that_nobody_uses_is_not_exercised(self):
+        # REQ-RO-052
         code, text = day(self.place / "day", DOORS_WITHOUT="legacy")
         self.assertEqual(code, 2, text)
         self.assertIn('no decided call came by the route "legacy"', text)
 
     def test_an_old_api_that_nobody_adapted_has_effects_that_no_decision_explains(self):
+        # REQ-RO-013, REQ-RO-050
         code, text = day(self.place / "day", DOORS_OLD_API=f"{BINARIES / 'broken_door'} old-api desk.db")
         self.assertEqual(code, 1, text)
         code, routes = self.check(self.place / "day" / "bundle")
