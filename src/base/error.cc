@@ -57,12 +57,12 @@ std::string_view error_code_name(ErrorCode code) {
   return "internal";
 }
 
+// Places hold names of files, which others may have chosen, and messages what a library said.
 std::string Error::to_string() const {
-  if (where.empty()) return message;
-  // Places hold names of files, which others may have chosen.
+  const std::string text = where.empty() ? message : where + ": " + message;
   std::string out;
-  for (std::string_view rest = where; !rest.empty();) rest.remove_prefix(write_fit(rest, out));
-  return out + ": " + message;
+  for (std::string_view rest = text; !rest.empty();) rest.remove_prefix(write_fit(rest, out));
+  return out;
 }
 
 Error in_place(std::string_view outer, Error error) {

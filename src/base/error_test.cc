@@ -132,6 +132,7 @@ TEST(Error, ShowsNoPlaceThatActs) {  // REQ-RP-004
   };
   for (const auto& [where, shown] : rows) {
     EXPECT_EQ((Error{ErrorCode::kInvalidInput, "m", where}).to_string(), shown + ": m");
+    EXPECT_EQ((Error{ErrorCode::kInvalidInput, where + ": m"}).to_string(), shown + ": m");
   }
   EXPECT_EQ(quoted("##[error]x"), "\"\\x23#[error]x\"");
 }

@@ -1,6 +1,7 @@
 // remit case from-trace: a recorded call as a case of a manifest, its expectation left to a person.
 #include <fmt/format.h>
 
+#include "base/file_replacement.h"
 #include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
@@ -15,6 +16,12 @@ std::optional<std::string> given(const Arguments& arguments, std::string_view fl
   return arguments.value(flag);
 }
 
+Status write_whole(World& world, const std::string& path, const std::string& text) {
+  REMIT_TRY_ASSIGN(FileReplacement file, FileReplacement::open(world.files, world.random, path));
+  REMIT_TRY(file.append(text));
+  return file.commit();
+}
+
 // A draft that somebody has begun to fill in is never written over.
 int write_new(World& world, const std::string& path, const std::string& text, int exit_code) {
   if (world.files.info(path)) {
@@ -22,7 +29,7 @@ int write_new(World& world, const std::string& path, const std::string& text, in
              Error{ErrorCode::kAlreadyExists, "is there already and is not overwritten", path});
     return kExitCannotWrite;
   }
-  const Status written = world.files.replace(path, text);
+  const Status written = write_whole(world, path, text);
   if (written) return exit_code;
   complain(world, written.error());
   return kExitCannotWrite;
@@ -40,7 +47,7 @@ int add_to(World& world, const std::string& path, const grading::CaseDraft& draf
     complain(world, text.error());
     return text.error().code == ErrorCode::kNotFound ? kExitFailed : kExitUsage;
   }
-  if (const Status written = world.files.replace(path, *text); !written) {
+  if (const Status written = write_whole(world, path, *text); !written) {
     complain(world, written.error());
     return kExitCannotWrite;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "cli/inputs.h"
@@ -22,6 +23,14 @@ bool FollowedFiles::look() {
   for (auto& [path, one] : followed_) one.is_there = false;
   const std::string before = std::exchange(listing_, {});
   for (const std::string& input : inputs_) list(input, kDepth, true);
+  // Whether it went to another place among the inputs is known once all are seen.
+  for (const auto& [path, one] : std::exchange(displaced_, {})) {
+    if (is_elsewhere(one)) continue;
+    lose(path,
+         fmt::format("was cut while it was followed: it had {} bytes and has {}, so that it is not "
+                     "the whole record any more",
+                     one.info.target_size, followed_.at(path).info.target_size));
+  }
   return listing_ != before;
 }
 
@@ -57,21 +66,27 @@ void FollowedFiles::follow(const std::string& path, const FileInfo& info) {
       info.target_modified == before.target_modified) {
     return;
   }
+  if (is_segment(path)) return;
   const std::string head = std::exchange(one.head, read_head(path));
-  const auto lose = [&](std::string what) {
-    losses_.push_back({ErrorCode::kUnavailable, std::move(what), path});
-    if (!first_loss_) first_loss_ = losses_.back();
-  };
   if (info.target_size < before.target_size) {
-    lose(
-        fmt::format("was cut while it was followed: it had {} bytes and has {}, so that it is not "
-                    "the whole record any more",
-                    before.target_size, info.target_size));
+    displaced_.emplace(path, Followed{before, {}, false});
   } else if (is_same && !one.head.starts_with(head)) {
-    lose(
-        "was written anew while it was followed: it begins with something else, so that it is not "
-        "the whole record any more");
+    lose(path,
+         "was written anew while it was followed: it begins with something else, so that it is not "
+         "the whole record any more");
   }
+}
+
+void FollowedFiles::lose(const std::string& path, std::string what) {
+  losses_.push_back({ErrorCode::kUnavailable, std::move(what), path});
+  if (!first_loss_) first_loss_ = losses_.back();
+}
+
+// Verified at each look; a writer that takes over cuts what is torn at its end.
+bool FollowedFiles::is_segment(const std::string& path) const {
+  constexpr std::string_view kLines = ".jsonl";
+  if (!path.ends_with(kLines)) return false;
+  return files_.info(path.substr(0, path.size() - kLines.size()) + ".roots").has_value();
 }
 
 std::string FollowedFiles::read_head(const std::string& path) const {
@@ -94,7 +109,8 @@ bool FollowedFiles::is_elsewhere(const Followed& gone) const {
 std::optional<Error> FollowedFiles::incomplete() const {
   if (first_loss_) return first_loss_;
   for (const auto& [path, one] : followed_) {
-    if (one.is_there || is_elsewhere(one)) continue;
+    // An empty one held nothing: a writer that takes over removes a segment that was not used.
+    if (one.is_there || one.info.target_size == 0 || is_elsewhere(one)) continue;
     return Error{ErrorCode::kUnavailable,
                  fmt::format("was there while it was followed, with {} bytes, and is gone",
                              one.info.target_size),

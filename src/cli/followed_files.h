@@ -37,13 +37,17 @@ class FollowedFiles {
 
   void list(const std::string& path, std::size_t depth, bool is_named);
   void follow(const std::string& path, const FileInfo& info);
+  void lose(const std::string& path, std::string what);
   [[nodiscard]] std::string read_head(const std::string& path) const;
+  [[nodiscard]] bool is_segment(const std::string& path) const;
   [[nodiscard]] bool is_elsewhere(const Followed& gone) const;
 
   FileSystem& files_;
   const std::vector<std::string>& inputs_;
   std::map<std::string, Followed> followed_;  ///< files of events, by path
   std::string listing_;                       ///< all that is there, of the last look
+  /// What stood, at the last look but this, where a shorter file stands now; by path.
+  std::map<std::string, Followed> displaced_;
   std::vector<Error> losses_;
   std::optional<Error> first_loss_;
 };

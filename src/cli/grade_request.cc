@@ -121,6 +121,7 @@ Result<grading::Grade> grade_openly(World& world, const std::vector<std::string>
                    open_inputs(world, inputs, request.form, request.head, &passed_over));
   if (progress != nullptr) meter_inputs(world, opened.inputs, *progress);
   grading::Criteria criteria = request.criteria;
+  if (progress != nullptr) criteria.events_read = &progress->count_events();
   if (criteria.known) criteria.known->today = grading::day_of(world.clock.wall_now());
   REMIT_TRY_ASSIGN(grading::Grade grade,
                    grading::grade(world.files, std::move(opened), std::move(criteria)));

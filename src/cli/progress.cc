@@ -16,6 +16,8 @@
 namespace remit::cli {
 namespace {
 
+constexpr std::string_view kName = "remit: ";
+
 /// Three digits and a unit: `812 B`, `1.23 GB`.
 std::string bytes_text(double bytes) {
   constexpr std::string_view kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -37,6 +39,13 @@ std::string time_text(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+/// `, 1,234,567 events`.
+std::string events_text(std::uint64_t events) {
+  std::string digits = std::to_string(events);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
+  return fmt::format(", {} {}", digits, events == 1 ? "event" : "events");
 }
 
 /// A file that tells what is read of it.
@@ -100,7 +109,8 @@ std::string stage_text(const StageState& state) {
   const double seconds = std::chrono::duration<double>(state.elapsed).count();
   const double rate = seconds > 0 ? done / seconds : 0;
   std::string out = fmt::format("{} {}", state.stage, bytes_text(done));
-  if (!state.total_bytes) return fmt::format("{}, {}/s", out, bytes_text(rate));
+  const std::string events = state.events ? events_text(*state.events) : "";
+  if (!state.total_bytes) return fmt::format("{}, {}/s{}", out, bytes_text(rate), events);
   // A file that grows while it is read has more than it said.
   const double total = std::max(done, static_cast<double>(*state.total_bytes));
   const double part = total > 0 ? done / total : 1;
@@ -108,7 +118,7 @@ std::string stage_text(const StageState& state) {
   out += fmt::format(" of {} ({} %), {}/s", bytes_text(total), static_cast<int>(part * 100),
                      bytes_text(rate));
   if (rate > 0) out += fmt::format(", {} left", time_text((total - done) / rate));
-  return out;
+  return out + events;
 }
 
 void Progress::begin(std::string_view stage, std::size_t files,
@@ -141,12 +151,19 @@ void Progress::draw(MonotonicTime now) {
   state_.elapsed = now - begun_;
   drawn_ = now;
   is_drawn_ = true;
-  show(stage_text(state_));
+  std::string text = stage_text(state_);
+  // Half a number would be another number.
+  if (kName.size() + text.size() >= static_cast<std::size_t>(std::max(columns_, 0))) {
+    StageState shorter = state_;
+    shorter.events.reset();
+    text = stage_text(shorter);
+  }
+  show(std::move(text));
 }
 
 // Over what stands there, whose end is written over by spaces: any terminal can do that.
 void Progress::show(std::string text) {
-  text.insert(0, "remit: ");
+  text.insert(0, kName);
   // In the last column some terminals go on to the next line.
   text.resize(std::min(text.size(), static_cast<std::size_t>(std::max(columns_ - 1, 0))));
   const std::size_t width = text.size();

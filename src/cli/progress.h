@@ -21,9 +21,11 @@ struct StageState {
   std::uint64_t done_bytes = 0;  ///< as the files hold them: packed ones are not unpacked
   std::optional<std::uint64_t> total_bytes = {};  ///< nothing where a stream does not tell its end
   Duration elapsed{};
+  std::optional<std::uint64_t> events = {};  ///< nothing in a stage that counts none
 };
 
-/// `grading 1.23 GB of 4.56 GB (27 %), 812 MB/s, 5 s left`; the rate is that of the whole stage.
+/// `grading 1.23 GB of 4.56 GB (27 %), 812 MB/s, 5 s left, 1,234,567 events`; the rate is that of
+/// the whole stage.
 std::string stage_text(const StageState& state);
 
 /// The line. Nothing is drawn in the first half second, nor more often than five times in a second,
@@ -42,6 +44,8 @@ class Progress {
   /// A stage begins, in which `total_bytes` are read. Where it goes on once `files` files are read
   /// to their ends, the line says so then; 0 for a stage that ends with its bytes.
   void begin(std::string_view stage, std::size_t files, std::optional<std::uint64_t> total_bytes);
+  /// What this stage counts as events come; to be counted up by who grades, on the same thread.
+  std::uint64_t& count_events() { return state_.events.emplace(0); }
   void add(std::uint64_t bytes);
   /// A file was read to its end; after the last one the line says what is done then.
   void end_file();

@@ -69,6 +69,13 @@ TEST(Progress, SaysHowMuchHowFastAndHowLong) {  // REQ-GR-115
        "grading 1 B of 1.00 EB (0 %), 0 B/s, more than 99 h left"},
       {{"grading", 0, 0, seconds(1)}, "grading 0 B of 0 B (100 %), 0 B/s"},
       {{"grading", 1'234'000'000, {}, seconds(2)}, "grading 1.23 GB, 617 MB/s"},
+      {{"grading", 1'234'000'000, {}, seconds(2), 0}, "grading 1.23 GB, 617 MB/s, 0 events"},
+      {{"grading", mega, 2 * mega, seconds(1), 1},
+       "grading 1.00 MB of 2.00 MB (50 %), 1.00 MB/s, 1 s left, 1 event"},
+      {{"grading", mega, {}, seconds(1), 999}, "grading 1.00 MB, 1.00 MB/s, 999 events"},
+      {{"grading", mega, {}, seconds(1), 1'000}, "grading 1.00 MB, 1.00 MB/s, 1,000 events"},
+      {{"grading", mega, {}, seconds(1), 12'345'678},
+       "grading 1.00 MB, 1.00 MB/s, 12,345,678 events"},
   };
   for (const auto& [state, expected] : rows) EXPECT_EQ(stage_text(state), expected);
 }
@@ -119,6 +126,29 @@ TEST(Progress, FitsTheTerminalAndIsSilentWhereItIsQuick) {  // REQ-GR-115
   }
 }
 
+TEST(Progress, CountsEventsWhereTheyFit) {  // REQ-GR-115
+  testing::FakeClock clock;
+  for (const int columns : {80, 63, 62, 40}) {
+    Screen screen;
+    Progress progress(clock, screen, columns);
+    progress.begin("grading", 1, 1000);
+    progress.count_events() += 12'345;
+    clock.advance(seconds(1));
+    progress.add(250);
+    const std::string without = "remit: grading 250 B of 1.00 kB (25 %), 250 B/s";
+    const std::string text = without + ", 3 s left, 12,345 events";
+    ASSERT_EQ(text.size(), 72U);
+    EXPECT_EQ(screen.line(),
+              columns > 72
+                  ? text
+                  : (without + ", 3 s left").substr(0, static_cast<std::size_t>(columns) - 1));
+    progress.begin("verifying", 1, 1000);
+    clock.advance(seconds(1));
+    progress.add(250);
+    EXPECT_EQ(screen.line().find("event"), std::string::npos);
+  }
+}
+
 /// Files that take time to read.
 class SlowFiles final : public testing::RefusingFileSystem {
  public:
@@ -126,8 +156,10 @@ class SlowFiles final : public testing::RefusingFileSystem {
 
   Result<FileInfo> info(const std::string& path) override {
     FileInfo out;
-    out.kind = path == "pipe" ? FileInfo::Kind::kOther : FileInfo::Kind::kFile;
-    out.target_kind = out.kind;
+    out.kind = path == "pipe"   ? FileInfo::Kind::kOther
+               : path == "link" ? FileInfo::Kind::kLink
+                                : FileInfo::Kind::kFile;
+    out.target_kind = path == "link" ? FileInfo::Kind::kFile : out.kind;
     out.target_size = 300;
     return out;
   }
@@ -189,6 +221,8 @@ TEST(Progress, CountsWhatIsReadOfFiles) {  // REQ-GR-115
                              "remit: grading 600 B of 600 B (100 %), 86 B/s, less than 1 s left",
                              "remit: grading: all 600 B are read"));
   EXPECT_EQ(told_of({"pipe", "b"}).front(), "remit: grading 100 B, 100 B/s");
+  EXPECT_EQ(told_of({"link", "b"}).front(),
+            "remit: grading 100 B of 600 B (16 %), 100 B/s, 5 s left");
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <new>
 
 #include <fmt/format.h>
@@ -66,21 +64,6 @@ int run_line(const std::vector<std::string>& words, World& world) {
   return kExitInternal;
 }
 
-constexpr std::string_view kOutOfMemory = "remit: not enough memory to finish\n";
-
-/// Ends the process where an exception found nobody. Nothing is allocated.
-[[noreturn]] void end_by_exception() {
-  try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) {
-    FdOutput err(2);
-    (void)err.write(kOutOfMemory);
-    ::_exit(kExitBadInput);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): a defect, whose place the core shows
-  }
-  std::abort();
-}
-
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& words, World& world) {
@@ -91,10 +74,6 @@ int run_command_line(const std::vector<std::string>& words, World& world) {
     (void)world.err.write(kOutOfMemory);
     return kExitBadInput;
   }
-}
-
-void end_clearly_without_memory() {
-  std::set_terminate(end_by_exception);
 }
 
 }  // namespace remit::cli

@@ -61,12 +61,11 @@ struct World {
 
 /// Runs one command line (the words after the program's name) and returns the exit code. Whatever
 /// could not be written to `out` makes the code kExitCannotWrite, never 0. Where memory ends, that
-/// is said and the code is kExitBadInput (REQ-GR-088).
+/// is said and the code is kExitBadInput (REQ-GR-117).
 int run_command_line(const std::vector<std::string>& words, World& world);
 
-/// Makes any thread of the process that finds no memory, and in which nobody else answers for it,
-/// end the process as `run_command_line` does.
-void end_clearly_without_memory();
+/// What is said where memory ends.
+inline constexpr std::string_view kOutOfMemory = "remit: not enough memory to finish\n";
 
 /// Writes `text` to `out` and returns `exit_code`, or kExitCannotWrite when it could not be
 /// written.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -144,8 +145,7 @@ class Arena {
 
   bool add_chunk() {
     if ((chunks_.size() + 1) * kChunkBytes > kMaxGraderBytes) return false;
-    void* memory = std::aligned_alloc(kHugePage, kChunkBytes);
-    if (memory == nullptr) return false;
+    void* memory = ::operator new(kChunkBytes, std::align_val_t{kHugePage});
     // Only a hint: a run that needs more than one of them enters the kernel some hundred times
     // less.
     if (chunks_.size() > 1) static_cast<void>(::madvise(memory, kChunkBytes, MADV_HUGEPAGE));
@@ -153,10 +153,10 @@ class Arena {
     return true;
   }
 
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
-  };
   static constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  struct Free {
+    void operator()(char* memory) const { ::operator delete(memory, std::align_val_t{kHugePage}); }
+  };
   std::vector<std::unique_ptr<char, Free>> chunks_;
   std::size_t lasting_ = 1;  ///< in units; unit 0 is the reference to nothing
   std::size_t lasting_end_;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <new>
 
 #include <fmt/format.h>
 
@@ -26,6 +25,7 @@ class Unpacker::Format {
     std::size_t taken = 0;        ///< of the packed bytes
     std::size_t given = 0;        ///< of the room
     const char* fault = nullptr;  ///< what is wrong with the packed bytes
+    bool lacks_memory = false;    ///< nothing is known of them
   };
   virtual Step step(std::span<const std::byte> packed, std::span<std::byte> room) = 0;
   /// Whether the packed bytes may end here.
@@ -40,14 +40,13 @@ constexpr std::size_t kMagicBytes = 4;
 
 class Gzip final : public Unpacker::Format {
  public:
-  Gzip() {
-    if (inflateInit2(&stream_, kGzipOnly) != Z_OK) throw std::bad_alloc{};
-  }
+  Gzip() : is_made_(inflateInit2(&stream_, kGzipOnly) == Z_OK) {}
   ~Gzip() override { inflateEnd(&stream_); }
   Gzip(const Gzip&) = delete;
   Gzip& operator=(const Gzip&) = delete;
 
   Step step(std::span<const std::byte> packed, std::span<std::byte> room) override {
+    if (!is_made_) return {.lacks_memory = true};
     if (is_whole_) {
       if (packed.empty()) return {};
       inflateReset(&stream_);
@@ -62,8 +61,8 @@ class Gzip final : public Unpacker::Format {
     const uInt had_in = stream_.avail_in;
     const uInt had_out = stream_.avail_out;
     const int code = inflate(&stream_, Z_NO_FLUSH);
-    Step out{had_in - stream_.avail_in, had_out - stream_.avail_out, nullptr};
-    if (code == Z_MEM_ERROR) throw std::bad_alloc{};
+    Step out{had_in - stream_.avail_in, had_out - stream_.avail_out};
+    if (code == Z_MEM_ERROR) return {.lacks_memory = true};
     is_whole_ = code == Z_STREAM_END;
     if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) return out;
     const bool is_start = stream_.total_out == 0 && !is_first_;
@@ -78,6 +77,7 @@ class Gzip final : public Unpacker::Format {
   static constexpr int kGzipOnly = 15 + 16;
   static constexpr std::size_t kMost = std::size_t{1} << 30U;
   z_stream stream_{};
+  bool is_made_;
   bool is_whole_ = false;
   bool is_first_ = true;  ///< the first member
 };
@@ -85,19 +85,19 @@ class Gzip final : public Unpacker::Format {
 class Zstd final : public Unpacker::Format {
  public:
   Zstd() : stream_(ZSTD_createDStream()) {
-    if (stream_ == nullptr) throw std::bad_alloc{};
-    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kMaxZstdWindowLog);
+    if (stream_ != nullptr) ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kMaxZstdWindowLog);
   }
   ~Zstd() override { ZSTD_freeDStream(stream_); }
   Zstd(const Zstd&) = delete;
   Zstd& operator=(const Zstd&) = delete;
 
   Step step(std::span<const std::byte> packed, std::span<std::byte> room) override {
+    if (stream_ == nullptr) return {.lacks_memory = true};
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
     ZSTD_outBuffer out{room.data(), room.size(), 0};
     const std::size_t code = ZSTD_decompressStream(stream_, &out, &in);
-    Step step{in.pos, out.pos, nullptr};
-    if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc{};
+    Step step{in.pos, out.pos};
+    if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) return {.lacks_memory = true};
     if (ZSTD_isError(code) != 0) {
       step.fault = is_whole_ ? "something that is no zstd stands behind the zstd data"
                              : "the zstd data or its checksum is wrong, or its window too large";
@@ -152,6 +152,9 @@ Result<std::size_t> Unpacker::unpack(std::span<std::byte> out) {
     const Format::Step step = format_->step(std::span{packed_}.subspan(begin_, end_ - begin_), out);
     begin_ += step.taken;
     unpacked_bytes_ += step.given;
+    if (step.lacks_memory) {
+      return Error{ErrorCode::kLimitExceeded, "there is not enough memory to unpack it"};
+    }
     if (step.fault != nullptr) return damaged(step.fault);
     if (unpacked_bytes_ > kUnpackAlways && unpacked_bytes_ / kMaxUnpackRatio > read_bytes_) {
       return Error{ErrorCode::kLimitExceeded,

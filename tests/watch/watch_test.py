@@ -1,4 +1,4 @@
-"""A watched run (REQ-GR-111 to 114): the writer is another process, and slow; it rotates, truncates, stops in the
+"""A watched run (REQ-GR-111 to 114 and 116): the writer is another process, slow, that rotates, truncates, stops in the
 middle of a line, and is killed.
 
 usage: watch_test.py BINARIES
@@ -119,15 +119,65 @@ class WatchTest(unittest.TestCase):
         self.assertIn("malformed_event", [one["code"] for one in grade["findings"]])
         self.assertEqual(code, 1)
 
-    def test_truncation_and_rotation_start_over(self):
+    def stop(self, watch):
+        watch.process.send_signal(signal.SIGINT)
+        code = watch.process.wait(timeout=PATIENCE)
+        said = []
+        while text := watch.errors.get(timeout=PATIENCE):
+            said.append(text)
+        return code, "".join(said)
+
+    def test_after_truncation_the_next_look_starts_over_and_there_is_no_last_grade(self):
         self.write(denied("i1") + line("executor.start", invocation_id="i1", tool="refund.create"))
         watch = self.watch()
         watch.events(3)
+        size = self.trace.stat().st_size
         self.trace.write_text(denied("i2"))
         said = watch.events(2)
         self.assertEqual((said["gone"], said["verdicts"]["execution"]), (1, "passed"))
-        self.trace.rename(self.folder / "trace.jsonl.1")
-        self.write(denied("i3") + denied("i4"))
+        # What makes it whole by its size does not bring back what it held.
+        self.write(denied("i3") + denied("i4") + line("run.started", run_id="r"))
+        self.write(line("run.finished", run_id="r"))
+        code = watch.process.wait(timeout=PATIENCE)
+        self.assertEqual(code, 65)
+        text = watch.errors.get(timeout=PATIENCE)
+        self.assertIn(f"trace.jsonl: was cut while it was followed: it had {size} bytes", text)
+        self.assertFalse(any('"final":true' in one for one in iter(watch.lines.get, "")))
+
+    def test_rotation_by_a_new_file_is_a_loss_unless_the_old_one_stays_an_input(self):
+        for aside, code in (("trace.jsonl.1", 65), ("trace-1.jsonl", 0)):
+            folder = self.folder / aside.replace(".", "-")
+            folder.mkdir()
+            self.trace = folder / "trace.jsonl"
+            self.write(denied("i1") + denied("i2"))
+            watch = self.watch(folder.name)
+            watch.events(4)
+            self.trace.rename(folder / aside)
+            self.write(denied("i3"))
+            watch.events(2 if code else 6)
+            self.assertEqual(self.stop(watch)[0], code, aside)
+
+    def test_a_file_that_is_gone_at_the_end_is_a_loss(self):
+        (self.folder / "events").mkdir()
+        self.trace = self.folder / "events" / "other.jsonl"
+        self.write(denied("i2"))
+        self.trace = self.folder / "events" / "trace.jsonl"
+        self.write(denied("i1"))
+        watch = self.watch("events")
+        watch.events(4)
+        self.trace.unlink()
+        watch.events(2)
+        code, said = self.stop(watch)
+        self.assertEqual(code, 65)
+        self.assertIn("trace.jsonl: was there while it was followed", said)
+
+    def test_a_file_that_another_no_shorter_one_replaced_is_followed_on(self):
+        self.write(denied("i1"))
+        watch = self.watch()
+        watch.events(2)
+        whole = self.folder / "whole"
+        whole.write_text(denied("i1") + denied("i2"))
+        whole.rename(self.trace)
         watch.events(4)
         watch.process.send_signal(signal.SIGINT)
         grade, code = watch.end()
