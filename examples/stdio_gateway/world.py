@@ -92,7 +92,8 @@ class World:
         self.write(name, json.dumps({
             "config": "remit.config/1", "bundle": "bundle",
             "identity": {"pinned": {"principal": {"subject": name.split(".")[0], **facts}}},
-            "attributes": [{"type": "Invoice", "source": "invoices", "sqlite": {"path": "invoices.db", "query": QUERY}}],
+            "attributes": [{"type": "Invoice", "source": "invoices",
+                            "sqlite": {"path": "invoices.db", "query": QUERY}}],
             "upstreams": [{"name": "spy", "stdio": {"command": self.tool}}],
             "evidence": {"directory": evidence, "digest_key": "digest.key"}, "state": {"sqlite": "state.db"}}))
 

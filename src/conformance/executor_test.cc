@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,7 +24,6 @@
 #include "conformance/subject.h"
 #include "http/client.h"
 #include "process/file_descriptor.h"
-#include "tests/support/test_folder.h"
 
 namespace remit::conformance {
 namespace {
@@ -33,9 +31,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
 using PackRun = Run;  // within a test, Run is a member of its base class
-using remit::testing::TestFolder;
 
 constexpr const char* kMcp = R"(subject: remit.subject/1
 name: proxy
@@ -319,7 +315,7 @@ TEST(HttpSpy, CountsEvenWhatIsNoCall) {
   EXPECT_EQ(effects[1].tool, "GET /elsewhere");
 }
 
-PackRun run_subject(const std::string& text, RunOptions options) {
+PackRun run_subject(const std::string& text, const RunOptions& options) {
   PosixFileSystem files;
   const SystemClock clock;
   SystemRandom random;
@@ -327,7 +323,7 @@ PackRun run_subject(const std::string& text, RunOptions options) {
   EXPECT_TRUE(parsed.subject.has_value());
   auto run = run_pack(built_in(), *parsed.subject, options, {files, clock, random, "/tmp"});
   EXPECT_TRUE(run);
-  return std::move(*run);
+  return *std::move(run);
 }
 
 // REQ-CF-083, REQ-CF-084, REQ-CF-092

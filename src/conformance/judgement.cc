@@ -59,6 +59,10 @@ class Judge {
       : of_(of), route_(route), seen_(seen) {}
 
   Result<Judgement> judge(FileSystem& files) {
+    if (!seen_.altered.empty()) {
+      add("evidence_altered", "",
+          fmt::format("the record is not as it was written: {}", seen_.altered));
+    }
     compare_sights();
     compare_effects();
     compare_what_tools_got();
@@ -237,9 +241,6 @@ class Judge {
     evidence.inputs.push_back(
         trace::Input::of_stream("spy", std::make_unique<TextFile>(out_.spy_events)));
     for (trace::Input& input : evidence.inputs) input.form = trace::Form::kJsonLines;
-    if (!seen_.altered.empty()) {
-      evidence.alterations.push_back({"subject", Error{ErrorCode::kDataLoss, seen_.altered}});
-    }
     REMIT_TRY_ASSIGN(const grading::Grade grade,
                      grading::grade(files, std::move(evidence), std::move(criteria)));
     for (const grading::Verdict verdict : grading::kVerdicts) compare_verdict(grade, verdict);

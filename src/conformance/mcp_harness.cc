@@ -84,7 +84,7 @@ Result<Seen> McpHarness::call(const ClientCall& call) {
   REMIT_TRY_ASSIGN(McpSession * session, session_for(call.caller));
   json::Object params{{"name", call.tool}, {"arguments", call.arguments}};
   if (!call.key.empty()) params.set("_meta", json::Object{{executor().key, call.key}});
-  const Result<McpAnswer> answer = session->ask("tools/call", std::move(params));
+  const Result<McpAnswer> answer = session->ask("tools/call", params);
   if (answer) return seen_of(*answer, executor().marks);
   // What it did not answer is its own affair; whether the tool was reached, the spy knows.
   sessions_.erase(call.caller);

@@ -81,12 +81,12 @@ Status McpSession::list_tools() {
 }
 
 Status McpSession::send(const std::string& line) {
-  const Status sent = process::write_all(child_.input().get(), line, deadline_);
+  Status sent = process::write_all(child_.input().get(), line, deadline_);
   if (!sent && sent.error().code == ErrorCode::kUnavailable) return ended();
   return sent;
 }
 
-Result<McpAnswer> McpSession::ask(std::string_view method, json::Object params) {
+Result<McpAnswer> McpSession::ask(std::string_view method, const json::Object& params) {
   const mcp::RequestId id(++last_id_);
   const MonotonicTime until = clock_.monotonic_now() + deadline_;
   REMIT_TRY(send(mcp::request_line(id, method, params.empty() ? "" : json::write(params))));

@@ -39,7 +39,7 @@ class McpSession {
   /// any other request of the executor refused. Errors: `deadline_exceeded`; `unavailable` for one
   /// that ended; `invalid_input` for a line that is no message or a second answer; the session is
   /// then of no further use.
-  Result<McpAnswer> ask(std::string_view method, json::Object params);
+  Result<McpAnswer> ask(std::string_view method, const json::Object& params);
   /// Lists the tools, page by page. Errors: those of `ask`.
   Status list_tools();
 

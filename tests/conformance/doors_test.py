@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -63,6 +64,19 @@ class DoorsTest(unittest.TestCase):
         faults = {name: case for name, case in faults_of("agent").items() if name not in BEYOND_CLIENTS}
         self.assertEqual(len(faults), 35 + len(OWN_FAULTS))
         self.check_bad("mcp.yaml", faults)
+
+    def test_evidence_that_was_altered_is_found(self):
+        example = HERE.parents[1] / "examples" / "stdio_gateway"
+        text = (example / "subject.yaml").read_text()
+        altered = re.sub(r"mcp: .*", f"mcp: {{command: [sh, '{HERE / 'doors' / 'forger'}', '{{remit}}', '{{directory}}',"
+                         " '{caller}']}", text).replace("world.py", str(example / "world.py"))
+        self.assertIn("forger", altered)
+        with tempfile.TemporaryDirectory() as work:
+            subject = Path(work) / "subject.yaml"
+            subject.write_text(altered)
+            code, report = run(subject, "--case", "allowed")
+        self.assertEqual(code, 1, report)
+        self.assertEqual(report["trials"][0]["mismatches"][0]["what"], "evidence_altered", report)
 
     def test_a_good_service_passes(self):
         self.check_good("http.yaml", 34)
