@@ -28,7 +28,9 @@ std::vector<Command> conform_commands() {
        .description =
            "Runs each case of the conformance pack on each route against a subject, whatever it is "
            "written in: a driver (remit.driver/1) carries the steps out, a spy outside the "
-           "executor counts what reached the tool, and the record is graded.\n\n"
+           "executor counts what reached the tool, and the record is graded. An executor that speaks "
+           "MCP or HTTP is asked as it is, where the subject file says how to start it; cases that "
+           "a client cannot ask are told as not exercised, with the reason.\n\n"
            "Exit code 0: everything passed. 1: something failed, or a known failure passes. 2: "
            "the harness failed, or nothing was shown. What is missing counts as failed.",
        .flags = {{.name = "--subject",

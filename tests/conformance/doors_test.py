@@ -68,8 +68,8 @@ class DoorsTest(unittest.TestCase):
     def test_evidence_that_was_altered_is_found(self):
         example = HERE.parents[1] / "examples" / "stdio_gateway"
         text = (example / "subject.yaml").read_text()
-        altered = re.sub(r"mcp: .*", f"mcp: {{command: [sh, '{HERE / 'doors' / 'forger'}', '{{remit}}', '{{directory}}',"
-                         " '{caller}']}", text).replace("world.py", str(example / "world.py"))
+        forger = f"mcp: {{command: [sh, '{HERE / 'doors' / 'forger'}', '{{remit}}', '{{directory}}', '{{caller}}']}}"
+        altered = re.sub(r"mcp: .*", forger, text).replace("world.py", str(example / "world.py"))
         self.assertIn("forger", altered)
         with tempfile.TemporaryDirectory() as work:
             subject = Path(work) / "subject.yaml"
