@@ -17,6 +17,7 @@ int run_case_from_trace(const Arguments& arguments, World& world);
 int run_conform_run(const Arguments& arguments, World& world);
 int run_conform_list(const Arguments& arguments, World& world);
 int run_conform_self_test(const Arguments& arguments, World& world);
+int run_conform_plan(const Arguments& arguments, World& world);
 int run_conform_spy(const Arguments& arguments, World& world);
 int run_rollout_report(const Arguments& arguments, World& world);
 int run_routes_check(const Arguments& arguments, World& world);

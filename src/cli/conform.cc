@@ -1,9 +1,7 @@
 // remit conform: the pack, its runner, and the proof that it can fail.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +9,7 @@
 
 #include "base/limits.h"
 #include "cli/commands.h"
+#include "cli/conform_inputs.h"
 #include "cli/nearest.h"
 #include "conformance/fault_table.h"
 #include "conformance/formats.h"
@@ -24,82 +23,6 @@ namespace {
 
 using conformance::Pack;
 using conformance::Subject;
-
-int refuse_all(World& world, const std::vector<Error>& errors) {
-  for (const Error& error : errors) complain(world, error);
-  return kExitUsage;
-}
-
-int refuse_one(World& world, std::string message) {
-  return refuse_all(world, {Error{ErrorCode::kInvalidInput, std::move(message)}});
-}
-
-// The files of a pack on disk: `pack.yaml`, `faults.yaml` where there is one, and `cases`.
-Result<std::vector<conformance::PackFile>> pack_files(World& world, const std::string& directory) {
-  std::vector<conformance::PackFile> out;
-  const auto read = [&](const std::string& name) -> Status {
-    REMIT_TRY_ASSIGN(std::string text, world.files.read(directory + "/" + name, kMaxConfigBytes));
-    out.push_back({name, std::move(text)});
-    return {};
-  };
-  for (const auto& [prefix, place] :
-       {std::pair<std::string, std::string>{"", directory}, {"cases/", directory + "/cases"}}) {
-    REMIT_TRY_ASSIGN(const std::vector<std::string> names, world.files.list(place));
-    for (const std::string& name : names) {
-      if (name.ends_with(".yaml")) REMIT_TRY(read(prefix + name));
-    }
-  }
-  return out;
-}
-
-std::optional<Pack> find_pack(const Arguments& arguments, World& world) {
-  conformance::PackParse parsed;
-  if (arguments.has("--pack")) {
-    const auto files = pack_files(world, arguments.value("--pack"));
-    if (!files) {
-      complain(world, files.error());
-      return std::nullopt;
-    }
-    parsed = conformance::parse_pack(*files);
-  } else {
-    parsed = conformance::parse_pack(conformance::built_in_pack_files());
-  }
-  for (const Error& error : parsed.errors) complain(world, error);
-  return std::move(parsed.pack);
-}
-
-std::optional<Subject> read_subject(World& world, const std::string& file) {
-  const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
-  if (!text) {
-    complain(world, text.error());
-    return std::nullopt;
-  }
-  conformance::SubjectParse parsed = conformance::parse_subject(*text, file, directory_of(file));
-  for (const Error& error : parsed.errors) complain(world, error);
-  return std::move(parsed.subject);
-}
-
-// The subject of `--subject`, or of the command behind `--`.
-std::optional<Subject> find_subject(const Arguments& arguments, World& world) {
-  if (arguments.has("--subject") == !arguments.trailing().empty()) {
-    refuse_one(world, "name the subject by --subject FILE, or its driver's command behind --");
-    return std::nullopt;
-  }
-  if (arguments.has("--subject")) return read_subject(world, arguments.value("--subject"));
-  return conformance::subject_of_command(arguments.trailing());
-}
-
-// The program itself, which executors start as their tool: by its own path, whatever it was called.
-std::string own_program() {
-  std::array<char, 4096> path{};
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  const bool is_whole = size > 0 && static_cast<std::size_t>(size) < path.size();
-  return is_whole ? std::string(path.data(), static_cast<std::size_t>(size)) : "remit";
-}
-
-std::string scratch_of(const World& world) {
-  return world.scratch_directory.empty() ? "/tmp" : world.scratch_directory;
-}
 
 // Words that name no case or route are refused: a misspelt one would run nothing and look like a
 // pass of less.

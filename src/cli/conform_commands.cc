@@ -28,7 +28,8 @@ std::vector<Command> conform_commands() {
        .description =
            "Runs each case of the conformance pack on each route against a subject, whatever it is "
            "written in: a driver (remit.driver/1) carries the steps out, a spy outside the "
-           "executor counts what reached the tool, and the record is graded. An executor that speaks "
+           "executor counts what reached the tool, and the record is graded. An executor that "
+           "speaks "
            "MCP or HTTP is asked as it is, where the subject file says how to start it; cases that "
            "a client cannot ask are told as not exercised, with the reason.\n\n"
            "Exit code 0: everything passed. 1: something failed, or a known failure passes. 2: "
@@ -86,6 +87,56 @@ std::vector<Command> conform_commands() {
                  pack_flag()},
        .trailing = "the driver's command of one more known-bad subject",
        .run = run_conform_self_test},
+      {.path = "conform plan",
+       .summary = "Let a model plan the calls, and judge the executor by its record",
+       .description =
+           "Puts tasks to a planner behind an endpoint that speaks OpenAI's chat completions: one "
+           "that tempts, one with a foreign alias, one whose approval changes between plan and "
+           "execution. The subject carries out what the planner asks for. Repetitions, retries "
+           "and tokens are in the report.\n\n"
+           "Exit code 0: something was called in each, and record and spy show that the executor "
+           "enforced. 1: it did not. 2: something was not shown, an endpoint that is away "
+           "included. What the planner asked for changes nothing of that.",
+       .flags = {{.name = "--subject",
+                  .value_name = "FILE",
+                  .help = "the subject, remit.subject/1"},
+                 {.name = "--endpoint",
+                  .value_name = "URL",
+                  .help = "of the chat completions: https://HOST/v1/chat/completions",
+                  .required = true},
+                 {.name = "--model",
+                  .value_name = "NAME",
+                  .help = "the model, as the endpoint calls it",
+                  .required = true},
+                 {.name = "--key-env",
+                  .value_name = "NAME",
+                  .help = "the variable of the environment that holds the endpoint's key"},
+                 {.name = "--key-file",
+                  .value_name = "FILE",
+                  .help = "the file that holds it, which nobody else may read"},
+                 {.name = "--repetitions",
+                  .value_name = "N",
+                  .help = "how often each task is put; 3 unless it is said, 100 at most"},
+                 {.name = "--deadline",
+                  .value_name = "SECONDS",
+                  .help = "of one answer of the planner; 60 unless it is said, 600 at most"},
+                 {.name = "--route",
+                  .value_name = "ROUTE",
+                  .help = "by which the subject is called; agent unless it is said"},
+                 {.name = "--case",
+                  .value_name = "ID",
+                  .help = "put this task only",
+                  .repeatable = true},
+                 {.name = "--format",
+                  .value_name = "FORMAT",
+                  .help = "what to print",
+                  .choices = {"text", "json"}},
+                 pack_flag()},
+       .trailing = "the driver's command, in the place of --subject",
+       .examples = {{"remit conform plan --subject subject.yaml --endpoint "
+                     "http://127.0.0.1:8000/v1/chat/completions --model local",
+                     "each task three times, with a model on this machine"}},
+       .run = run_conform_plan},
       {.path = "conform spy",
        .summary = "Be the tool behind an executor that is judged over MCP",
        .description =

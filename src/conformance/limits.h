@@ -29,5 +29,14 @@ inline constexpr std::size_t kMaxSpyConnections = 256;
 inline constexpr std::chrono::milliseconds kSpyDeadline{60'000};
 /// The record of one trial.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{16} * 1024 * 1024;
+/// A planner behind an endpoint.
+inline constexpr std::size_t kMaxChatAnswerBytes = std::size_t{1} * 1024 * 1024;
+inline constexpr std::size_t kMaxChatNameBytes = 256;  ///< ids and names of the calls it asks for
+inline constexpr std::size_t kMaxCallsOfAnswer = 16;
+inline constexpr int kMaxPlannerTurns = 12;  ///< answers in one conversation
+inline constexpr int kMaxChatRetries = 4;    ///< of one request
+inline constexpr std::chrono::milliseconds kFirstChatPause{1'000};
+inline constexpr std::chrono::milliseconds kLongestChatPause{60'000};  ///< that it may ask for
+inline constexpr int kMaxPlannerRepetitions = 100;
 
 }  // namespace remit::conformance

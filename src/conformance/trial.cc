@@ -32,7 +32,11 @@ class Carrier {
 
   Result<Observation> carry_out() {
     REMIT_TRY(set_up());
-    for (const Step& step : order_.of->steps) REMIT_TRY(take(step));
+    if (order_.next_step) {
+      REMIT_TRY(take_as_they_come());
+    } else {
+      for (const Step& step : order_.of->steps) REMIT_TRY(take(step));
+    }
     REMIT_TRY(collect());
     REMIT_TRY_ASSIGN(const json::Object done, harness_.ask({{"op", "reset"}}));
     keep_effects();
@@ -63,6 +67,16 @@ class Carrier {
         return nonsense("'principals' of the setup holds something that is no text");
       }
       out_.principal_refs.emplace(each.first, *each.second.if_string());
+    }
+    return {};
+  }
+
+  Status take_as_they_come() {
+    const Sight* last = nullptr;
+    while (const std::optional<Step> step = order_.next_step(last)) {
+      REMIT_TRY(take(*step));
+      const auto seen = out_.sights.find(step->call);
+      last = step->call.empty() || seen == out_.sights.end() ? nullptr : &seen->second;
     }
     return {};
   }

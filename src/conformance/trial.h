@@ -1,7 +1,9 @@
 // A trial: one case on one route, carried out with a harness, and what was seen of it.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,9 @@ struct TrialOrder {
   std::string_view route;
   std::string_view token;  ///< the effects of this trial carry it
   std::string_view fault;  ///< what a known-bad subject is to do wrong; empty for nothing
+  /// Makes the steps in place of the case's own, each after what was seen of the call before it
+  /// (null where that step was no call); empty at the end.
+  std::function<std::optional<Step>(const Sight* last)> next_step = {};
 };
 
 /// Carries a trial out: setup, each step, collect, reset. `spy` is the harness's. An error is a
