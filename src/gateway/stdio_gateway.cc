@@ -76,7 +76,7 @@ void StdioGateway::send_error(mcp::ErrorResponse error) {
   send(mcp::error_line(error));
 }
 
-enforcement::Denial StdioGateway::refuse(ReasonCode reason, std::string tool) {
+enforcement::Denial StdioGateway::refuse(ReasonCode reason, const std::string& tool) {
   enforcement::Denial denial = parts_.point.refuse({.reason = reason,
                                                     .route = parts_.route,
                                                     .tool = tool,

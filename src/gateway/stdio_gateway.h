@@ -132,7 +132,7 @@ class StdioGateway final : public UpstreamListener {
   // Answers to the client.
   bool wait_until_offered(const access::ProposedCall& proposed, const LiveCall& call);
   void say_denied(const enforcement::Denial& denial, std::string_view tool) const;
-  enforcement::Denial refuse(access::ReasonCode reason, std::string tool);
+  enforcement::Denial refuse(access::ReasonCode reason, const std::string& tool);
   void send(std::string line);
   void send_error(mcp::ErrorResponse error);
   std::shared_ptr<const ClientFacts> client() const;
