@@ -513,7 +513,9 @@ TEST(Worker, WhatALostWorkerStartedComesAgainOnlyWhereTheLedgerKnowsItsKey) {
       const auto events = desk.world.evidence.events();
       EXPECT_EQ(text_of(events.back(), "event"), is_repeated ? "executor.finish" : "queue.denied")
           << each.name;
-      for (const ledger::ClaimEntry& left : desk.claims->claims(true).value()) {
+      const auto claims = desk.claims->claims(true);
+      ASSERT_TRUE(claims);
+      for (const ledger::ClaimEntry& left : *claims) {
         EXPECT_NE(left.state, "running") << each.name << ": nothing is left claimed";
       }
       desk.advance(1h);
