@@ -4,9 +4,10 @@
 // usage: spy_server JOURNAL PLAN [--twice]
 //
 // The journal gets `received ORDER INVOCATION`, then `effect ORDER INVOCATION`, each by one append.
-// PLAN, where it exists, is a line `MOMENT MICROSECONDS [PID...]`: at that moment (`received`,
-// `effect` or `answered`), and so much later, the parent is killed, unless it is one of PID. With
-// `--twice` each effect is had twice, which whoever counts has to notice.
+// PLAN, where it exists, is a line `MOMENT LATER HOLD [PID...]`: at that moment (`received`,
+// `effect` or `answered`), and LATER microseconds after it, the parent is killed, unless it is one
+// of PID; the tool goes on HOLD microseconds later, if it lives so long. With `--twice` each effect
+// is had twice, which whoever counts has to notice.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -81,13 +82,15 @@ class Spy {
     std::ifstream file(plan_);
     std::string planned;
     useconds_t later_us = 0;
-    if (!(file >> planned >> later_us) || planned != moment) return;
+    useconds_t hold_us = 0;
+    if (!(file >> planned >> later_us >> hold_us) || planned != moment) return;
     const pid_t parent = ::getppid();
     for (pid_t spared = 0; file >> spared;) {
       if (spared == parent) return;
     }
     ::usleep(later_us);
     if (parent > 1) ::kill(parent, SIGKILL);
+    ::usleep(hold_us);
   }
 
   int journal_;

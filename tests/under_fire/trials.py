@@ -26,6 +26,7 @@ PLAIN_STEPS = ["nothing yet", "row claimed", "start recorded", "row started", "a
 FATES = {"kill": 55, "kill later": 15, "killed by the tool": 14, "sleep": 10, "lost database": 6}
 OPEN_ROWS = "select id from remit_queue_row where state in ('waiting', 'claimed', 'started')"
 BRIEFLY = 0.3
+HOLD_US = 500_000  # a tool goes with its gateway, and sooner than this
 # What a slow machine or a database that was away a moment ago may still answer: then one asks again.
 FOR_NOW = ("nothing", "unavailable", "permit_expired", "claim_lost")
 MOMENTS = ["received", "effect", "answered"]
@@ -59,7 +60,8 @@ def plan_of(chance, fate, calls, after):
         calls = LATER[after]
     at = chance.randint(1, max(calls, 1))
     if fate == "killed by the tool":
-        return None, f"{chance.choice(MOMENTS)} {chance.choice([0, 0, chance.randint(1, 2000)])}"
+        later = chance.choice([0, 0, chance.randint(1, 2000)])
+        return None, f"{chance.choice(MOMENTS)} {later} {chance.choice([0, HOLD_US])}"
     if fate in ("sleep", "lost database"):
         return Stop(at, "ask", after), None
     later_us = int(10 ** chance.uniform(0, 4)) if fate == "kill later" else 0

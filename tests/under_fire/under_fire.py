@@ -87,10 +87,15 @@ class Report:
             self.say(f"FAULT: {fault}")
 
     def missing_steps(self, databases):
-        wanted = [f"pay: {step}" for step in {*trials.CALL_STEPS, *trials.WORK_STEPS}]
-        wanted += [f"note: {step}" for step in trials.PLAIN_STEPS]
-        return [f"{database}, {step}" for database in databases for step in wanted
-                if not self.steps[(database, step)]]
+        """Steps that no killed process was found in: on one of the databases, or with one of the tools."""
+        tools = {"pay": {*trials.CALL_STEPS, *trials.WORK_STEPS}, "note": {*trials.PLAIN_STEPS}}
+        for step in sorted(tools["pay"] | tools["note"]):
+            for database in databases:
+                if not any(self.steps[(database, f"{tool}: {step}")] for tool in tools):
+                    yield f"{step}, on {database}"
+            for tool, steps in tools.items():
+                if step in steps and not any(self.steps[(database, f"{tool}: {step}")] for database in databases):
+                    yield f"{step}, with {tool}"
 
     def show(self, databases, seconds):
         print(f"{self.trials} trials in {self.worlds} worlds, {self.killed} of them killed, {self.effects} effects, "
