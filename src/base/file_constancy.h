@@ -1,6 +1,8 @@
 // Whether a plain file stayed the same while it was read.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,8 +11,6 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/result.h"
-
-struct stat;
 
 namespace remit {
 

@@ -233,7 +233,7 @@ TEST_F(ChangingInputs, AreTakenForWholeByNoCommandInNoForm) {
     };
     for (const Words& words : commands) {
       for (const Case& one : changes()) {
-        for (const std::size_t at_read : {1, 2, 3}) {
+        for (std::size_t at_read = 1; at_read <= 3; ++at_read) {
           if (at_read == 1 && one.is_whole_again) continue;
           SCOPED_TRACE(words[0] + " " + words[1] + " " + name + ": " + one.what + " at " +
                        std::to_string(at_read));

@@ -7,6 +7,7 @@ memory ends at another place. Not run where even the version cannot be said with
 sanitizers.
 """
 
+import functools
 import gzip
 import json
 import resource
@@ -47,18 +48,22 @@ class OutOfMemoryTest(unittest.TestCase):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
 
     def least(self, enough):
-        """The least limit, to the next megabyte, with which `enough` holds; None if none does."""
+        """The least limit, to two megabytes, with which `enough` holds; None if none does."""
         low, high = 0, MOST
         if not enough(high):
             return None
-        while high - low > MEGA:
+        while high - low > 2 * MEGA:
             middle = (low + high) // 2
             low, high = (low, middle) if enough(middle) else (middle, high)
         return high
 
+    @functools.cache
+    def least_to_start(self):
+        return self.least(lambda limit: self.run_limited(limit, "version").returncode == 0)
+
     def sweep(self, *words, steps=12):
         """Runs with limits from what starts the program up to what is enough; how often memory ended."""
-        first = self.least(lambda limit: self.run_limited(limit, "version").returncode == 0)
+        first = self.least_to_start()
         if first is None:
             print("not run, the program takes more address space than may be given")
             return None
