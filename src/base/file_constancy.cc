@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace remit {
@@ -15,6 +17,13 @@ namespace {
 
 /// Of a file that was emptied and filled again while it was read, the first lines tell.
 constexpr std::size_t kHeadBytes = 4096;
+
+/// How often a file is looked at again that may be growing just now, a millisecond apart.
+constexpr int kLooks = 100;
+
+std::uint64_t size_of(const struct stat& found) {
+  return static_cast<std::uint64_t>(found.st_size);
+}
 
 Error changed(const std::string& path, std::string what) {
   return {ErrorCode::kUnavailable, std::move(what), path};
@@ -34,7 +43,7 @@ FileConstancy::FileConstancy(int fd) : fd_(fd) {
   if (at < 0) return;
   is_watched_ = true;
   begin_ = at_ = static_cast<std::uint64_t>(at);
-  size_ = greatest_ = static_cast<std::uint64_t>(found.st_size);
+  size_ = greatest_ = size_of(found);
   modified_ = modified_at(found);
 }
 
@@ -49,10 +58,20 @@ void FileConstancy::note(std::span<const std::byte> bytes) {
 Status FileConstancy::at_end(const std::string& path) {
   if (!is_watched_) return {};
   struct stat found{};
-  if (::fstat(fd_, &found) != 0) {
-    return changed(path, fmt::format("cannot look at it again: {}", ::strerrordesc_np(errno)));
+  for (int looks = 0;; ++looks) {
+    if (::fstat(fd_, &found) != 0) {
+      return changed(path, fmt::format("cannot look at it again: {}", ::strerrordesc_np(errno)));
+    }
+    // A writer's time is set before its bytes count: between the two a file that grows looks as one
+    // that was written in place.
+    const bool may_grow = size_of(found) == size_ && modified_at(found) != modified_;
+    if (!may_grow || looks == kLooks) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
-  const auto size = static_cast<std::uint64_t>(found.st_size);
+  const std::uint64_t size = size_of(found);
+  // Nobody touched it, whatever was read: the size of a file that the kernel makes as it is read
+  // says nothing.
+  if (size == size_ && modified_at(found) == modified_) return {};
   // What was written behind the end since it was reached is not missed yet: the size of now counts
   // only where it is less.
   const std::uint64_t greatest = std::max(greatest_, at_);

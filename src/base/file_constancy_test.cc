@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "base/file_system.h"
 
@@ -140,6 +142,34 @@ TEST_F(FileConstancyTest, GoesOnWhereAFileGrowsBehindItsEnd) {
   EXPECT_EQ(read().value(), 4U);
   fs::resize_file(log(), kBytes + 2);
   EXPECT_THAT(read().error().message, HasSubstr("it had 100004 bytes and has 100002"));
+}
+
+// A writer's time changes before its bytes count: who looks in between sees no growth yet.
+TEST_F(FileConstancyTest, GoesOnBesideAWriterThatNeverRests) {
+  put("log", "a");
+  std::atomic<bool> is_over{false};
+  std::thread writer([&] {
+    const int fd = ::open(log().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    for (std::size_t i = 0; i < 50'000 && !is_over; ++i) {
+      if (::write(fd, "b", 1) != 1) break;
+    }
+    ::close(fd);
+  });
+  bool is_well = true;
+  for (int i = 0; i < 300 && is_well; ++i) {
+    const Result<std::string> text = files_.read(log(), std::size_t{1} << 20U);
+    is_well = text.has_value();
+    EXPECT_TRUE(is_well) << text.error().to_string();
+  }
+  is_over = true;
+  writer.join();
+}
+
+// The kernel says 0 bytes of it, and makes it as it is read.
+TEST_F(FileConstancyTest, ReadsWhatTheKernelMakes) {
+  const Result<std::string> text = files_.read("/proc/self/status", std::size_t{1} << 20U);
+  ASSERT_TRUE(text) << text.error().to_string();
+  EXPECT_THAT(*text, HasSubstr("Name:"));
 }
 
 TEST_F(FileConstancyTest, WatchesADescriptorFromItsPlaceAndNoPipe) {

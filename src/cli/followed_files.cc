@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -58,7 +59,7 @@ void FollowedFiles::follow(const std::string& path, const FileInfo& info) {
   one.is_there = true;
   const FileInfo before = std::exchange(one.info, info);
   if (is_new) {
-    one.head = read_head(path);
+    one.head = read_head(path).value_or("");
     return;
   }
   const bool is_same = info.identity == before.identity;
@@ -67,7 +68,8 @@ void FollowedFiles::follow(const std::string& path, const FileInfo& info) {
     return;
   }
   if (is_segment(path)) return;
-  const std::string head = std::exchange(one.head, read_head(path));
+  const std::string head = one.head;
+  if (std::optional<std::string> now = read_head(path)) one.head = std::move(*now);
   if (info.target_size < before.target_size) {
     displaced_.emplace(path, Followed{before, {}, false});
   } else if (is_same && !one.head.starts_with(head)) {
@@ -89,12 +91,13 @@ bool FollowedFiles::is_segment(const std::string& path) const {
   return files_.info(path.substr(0, path.size() - kLines.size()) + ".roots").has_value();
 }
 
-std::string FollowedFiles::read_head(const std::string& path) const {
+std::optional<std::string> FollowedFiles::read_head(const std::string& path) const {
   std::string out(kHeadBytes, '\0');
   const Result<std::unique_ptr<ReadFile>> file = files_.open_read(path);
-  const Result<std::size_t> count =
-      file ? (*file)->read(std::as_writable_bytes(std::span{out})) : Result<std::size_t>(0U);
-  out.resize(count ? *count : 0);
+  if (!file) return std::nullopt;
+  const Result<std::size_t> count = (*file)->read(std::as_writable_bytes(std::span{out}));
+  if (!count) return std::nullopt;
+  out.resize(*count);
   return out;
 }
 

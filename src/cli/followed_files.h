@@ -38,7 +38,8 @@ class FollowedFiles {
   void list(const std::string& path, std::size_t depth, bool is_named);
   void follow(const std::string& path, const FileInfo& info);
   void lose(const std::string& path, std::string what);
-  [[nodiscard]] std::string read_head(const std::string& path) const;
+  /// Empty where it cannot be read just now, which says nothing of what stands there.
+  [[nodiscard]] std::optional<std::string> read_head(const std::string& path) const;
   [[nodiscard]] bool is_segment(const std::string& path) const;
   [[nodiscard]] bool is_elsewhere(const Followed& gone) const;
 
