@@ -246,7 +246,8 @@ void Grader::add_malformed(const Error& error, std::uint64_t offset, const trace
   const std::string what = is_told ? fmt::format("byte {}: {}", offset, error.message) : "";
   Finding finding = run_finding(Code::kMalformedEvent, what);
   const std::uint64_t place = state_->store.place(offset);
-  const std::uint64_t end = line.offset + without_return(line.text).size();
+  const LineSpan whole = span_of(line);
+  const std::uint64_t end = line.offset + whole.bytes;
   const LineSpan span = LineSpan::of(line.number, end > offset ? end - offset : 0);
   finding.events.push_back(state_->store.unwritten_position(place, span));
   if (is_told) {

@@ -50,7 +50,7 @@ bool RecordStore::begin_source(std::string_view input, std::string_view source) 
 Status RecordStore::add(const Event& event, const trace::Line& line) {
   const std::uint64_t place = this->place(line.offset);
   const std::string_view text = without_return(line.text);
-  const LineSpan span = LineSpan::of(line.number, text.size());
+  const LineSpan span = span_of(line);
   const bool is_call = event::is_call_event(event.kind);
   std::uint64_t id_hash = 0;
   if (is_call) {

@@ -65,6 +65,11 @@ struct StoreRoom {
   std::vector<std::string> scratch_directories = {};
 };
 
+/// Where a line stands and how long it is in its file: 0 where what is read is a translation of it.
+inline LineSpan span_of(const trace::Line& line) {
+  return LineSpan::of(line.number, line.is_translated ? 0 : without_return(line.text).size());
+}
+
 /// Takes events in the order of reading. Drops repeats, orders nothing, judges nothing. Invocations
 /// are in memory while there is room; then those at rest are written to a scratch file, and if that
 /// is not enough all of them. An invocation of which more comes begins anew in memory; its parts

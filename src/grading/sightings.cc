@@ -141,8 +141,7 @@ void Sightings::add(std::span<const redaction::Observation> observations, const 
                     const trace::Line& line, const RecordStore& store) {
   if (observations.empty()) return;
   Sighting one;
-  one.position = store.unwritten_position(
-      store.place(line.offset), LineSpan::of(line.number, without_return(line.text).size()));
+  one.position = store.unwritten_position(store.place(line.offset), span_of(line));
   if (event != nullptr) {
     one.invocation_id = std::string(event->text(event::Field::kInvocationId));
     const std::string_view writer = event->text(event::Field::kWriter);

@@ -187,7 +187,7 @@ Result<Item> EventReader::read_item() {
 Result<Item> EventReader::read_line() {
   REMIT_TRY_ASSIGN(DecodedLine* const found, lines_->next());
   if (found == nullptr) return Item::kEnd;
-  line_ = {found->line.text, found->line.offset, found->line.number, found->hashes};
+  line_ = {found->line.text, found->line.offset, found->line.number, found->hashes, false};
   if (found->line.end == LineEnd::kTooLong) {
     return malformed({ErrorCode::kLimitExceeded,
                       fmt::format("the line is longer than {} bytes", decoder_.max_line_bytes)},
@@ -262,7 +262,7 @@ Result<bool> EventReader::translate_next() {
   next_entry_ = 0;
   REMIT_TRY_ASSIGN(const bool found, documents_->next(document_));
   if (!found) return false;
-  line_ = {{}, document_.offset, document_.number, {}};
+  line_ = {{}, document_.offset, document_.number, {}, true};
   place_ = 0;
   if (on_document_) on_document_(document_);
   if (document_.over_limit) return true;

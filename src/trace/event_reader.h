@@ -28,10 +28,11 @@ namespace remit::trace {
 
 /// What an event was decoded from. `text` points into the reader until the next call.
 struct Line {
-  std::string_view text;     ///< without its `\n`; translated where the form is no JSON Lines
-  std::uint64_t offset = 0;  ///< of the first byte, in the file, of what records the event
-  std::uint64_t number = 0;  ///< of its line, 1 for the file's first, skipped lines counted
-  LineHashes hashes = {};    ///< by the seed given to the reader
+  std::string_view text;       ///< without its `\n`; translated where the form is no JSON Lines
+  std::uint64_t offset = 0;    ///< of the first byte, in the file, of what records the event
+  std::uint64_t number = 0;    ///< of its line, 1 for the file's first, skipped lines counted
+  LineHashes hashes = {};      ///< by the seed given to the reader
+  bool is_translated = false;  ///< `text` is ours: its length is none of the file's
 };
 
 /// What a last line is that was cut short.

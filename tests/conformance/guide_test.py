@@ -20,7 +20,9 @@ class GuideTest(unittest.TestCase):
     def test_the_commands_run(self):
         text = (ROOT / "docs" / "is-my-executor-enforcing.md").read_text()
         blocks = re.findall(r"^```\n((?:remit [^\n]*\n)+)```$", text, re.MULTILINE)
-        commands = [line for block in blocks for line in block.splitlines()]
+        # A model's endpoint is not at hand: tests/planner runs that command against one of its own.
+        commands = [line for block in blocks for line in block.splitlines()
+                    if not line.startswith("remit conform plan ")]
         self.assertEqual(len(commands), 5)
         with tempfile.TemporaryDirectory() as work:
             folder = Path(work) / "executor"
