@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -29,6 +30,15 @@ void raise_descriptor_limit() {
   limit.rlim_cur = std::min(kWanted, limit.rlim_max);
   // Refused, the limit stays as it was, which is enough for all but many deep paths at once.
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Takes the stack that the deepest calls need while there is memory: grown later, beside a heap
+// that took the last of it, it would end the process by a signal and without a word (REQ-GR-117).
+[[gnu::noinline]] void take_stack() {
+  constexpr std::size_t kDeepest = 512 * 1024;
+  constexpr std::size_t kPage = 4096;
+  [[maybe_unused]] volatile char stack[kDeepest];
+  for (std::size_t at = 0; at < kDeepest; at += kPage) stack[at] = 0;
 }
 
 // The width of the terminal that a descriptor is, 0 where it is none or one that cannot go back to
@@ -60,6 +70,7 @@ int columns_of(int descriptor) {
 
 int main(int argc, char** argv) {
   std::set_terminate(end_by_exception);
+  take_stack();
   raise_descriptor_limit();
   // A closed pipe is an error that a write returns, never the end of a boundary.
   std::signal(SIGPIPE, SIG_IGN);

@@ -78,7 +78,7 @@ class OutOfMemoryTest(unittest.TestCase):
         ended = 0
         for step in range(steps):
             self.remove_all_but_inputs()
-            limit = first + (last - first) * step // steps
+            limit = first + max(0, last - first) * step // steps
             ran = self.run_limited(limit, *words)
             where = f"{' '.join(map(str, words))} with {limit} bytes: exit {ran.returncode}, {ran.stderr!r}"
             self.assertIn(ran.returncode, (65, whole.returncode), where)

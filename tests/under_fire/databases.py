@@ -16,6 +16,15 @@ PATIENCE = 180
 END = "-- end of answer --"
 
 
+def parent_of(process):
+    """Of a process that is gone, or dead and only waits to be noticed: 0."""
+    try:
+        state, parent = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[:2]
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return 0 if state == "Z" else int(parent)
+
+
 class Sqlite:
     name = "sqlite"
 
@@ -186,16 +195,16 @@ class Postgres:
                 os.kill(child, signal.SIGKILL)
         self.server.server.wait(PATIENCE)
         end = time.monotonic() + PATIENCE
-        while any(Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes()
-                  for child in children) and time.monotonic() < end:
+        while any(parent_of(child) for child in children) and time.monotonic() < end:
             time.sleep(0.002)
         return "killed"
 
     def children(self):
         pid = self.server.server.pid
         os.kill(pid, signal.SIGSTOP)  # so that it starts none meanwhile
-        words = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-        return [int(word) for word in words.split()]
+        os.waitpid(pid, os.WUNTRACED)
+        return [int(one.name) for one in Path("/proc").iterdir()
+                if one.name.isdigit() and parent_of(int(one.name)) == pid]
 
     def bring_back(self):
         if self.is_away:
