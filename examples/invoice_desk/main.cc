@@ -4,11 +4,11 @@
 //   invoice_desk DIRECTORY statement INVOICE...       direct: read invoices from inside
 //   invoice_desk DIRECTORY admin TOOL [ARGUMENTS]     admin: as an operator
 //   invoice_desk DIRECTORY agent                      agent: serve MCP on standard input and output
-//   invoice_desk DIRECTORY serve PORT                 legacy: serve the old API, 0 for any free
-//   port invoice_desk DIRECTORY later TOOL [ARGUMENTS]     queued: put an errand off invoice_desk
-//   DIRECTORY at TIME TOOL [ARGUMENTS]   scheduled: the same, until TIME (RFC 3339) invoice_desk
-//   DIRECTORY closing TOOL [ARGUMENTS]   retry: taken up at closing time, and put back invoice_desk
-//   DIRECTORY again ROW                  retry: let an errand that ended be tried again
+//   invoice_desk DIRECTORY serve PORT                 legacy: serve the old API; 0: any port
+//   invoice_desk DIRECTORY later TOOL [ARGUMENTS]     queued: put an errand off
+//   invoice_desk DIRECTORY at TIME TOOL [ARGUMENTS]   scheduled: the same, until TIME (RFC 3339)
+//   invoice_desk DIRECTORY closing TOOL [ARGUMENTS]   retry: taken up at closing time, put back
+//   invoice_desk DIRECTORY again ROW                  retry: try an errand that ended again
 //   invoice_desk DIRECTORY work                       run every errand whose time has come
 //
 // DIRECTORY holds bundle, staff.yaml, desk.db and digest.key. The environment variable DESK_BADGE

@@ -256,7 +256,7 @@ std::vector<Command> approval_commands() {
        .run = run_grant},
       {.path = "approvals revoke",
        .summary = "Take back an approval that was not used",
-       .description = "It counts from the next call on.",
+       .description = "It counts for every call that has not started yet.",
        .flags = {config_flag(), by_flag(), reason_flag()},
        .positionals = {{.name = "APPROVAL", .help = "the approval's id, or how it begins"}},
        .run = run_revoke},

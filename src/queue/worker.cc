@@ -181,6 +181,8 @@ Turn Worker::turn(const std::stop_token& stop) {
     // Out of memory, for one. What was claimed is let go: it says of itself what it is once its
     // claim ran out.
     say_at_least("no work is taken up: something failed on the way");
+    const MutexLock lock(mutex_);
+    has_failed_ = true;
     return Turn::kUnavailable;
   }
 }
@@ -381,6 +383,10 @@ Status Worker::run(std::stop_token stop, std::stop_token hurry, Until until) {
   const MutexLock lock(mutex_);
   if (until == Until::kIdle && was_unavailable_) {
     return Error{ErrorCode::kUnavailable, "the queue, or what its worker needs, is not there"};
+  }
+  if (until == Until::kIdle && std::exchange(has_failed_, false)) {
+    return Error{ErrorCode::kUnavailable,
+                 "something failed on the way: not every row that was claimed was worked on"};
   }
   return {};
 }

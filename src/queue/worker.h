@@ -110,6 +110,7 @@ class Worker {
   CondVar woken_;
   std::map<std::string, Row> held_ REMIT_GUARDED_BY(mutex_);  // by claim
   bool was_unavailable_ REMIT_GUARDED_BY(mutex_) = false;
+  bool has_failed_ REMIT_GUARDED_BY(mutex_) = false;  ///< an exception ended a turn
   std::map<State, std::size_t> ends_ REMIT_GUARDED_BY(mutex_);
 };
 

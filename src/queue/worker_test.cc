@@ -590,7 +590,6 @@ TEST(Worker, WhatALostWorkerStartedIsUnknownWhereItMayNotBeAskedForAgain) {
   EXPECT_EQ(desk.word(id), "unknown worker_lost 1");
 }
 
-// REQ-QU-021
 // REQ-QU-045: whoever watches a worker sees every denial, and how much there was of each.
 TEST(Worker, SaysEachDenialAndWhatBecameOfAll) {
   Desk desk;
@@ -676,6 +675,24 @@ TEST(Worker, AnExceptionCostsNoThread) {
   ASSERT_TRUE(worker.run(stop.get_token(), {}));
   EXPECT_EQ(desk.word(id), "succeeded 2");
   EXPECT_EQ(asked, 3);
+}
+
+// What was claimed then is still claimed: the work is not done.
+TEST(Worker, AnExceptionIsNoIdleQueue) {
+  Desk desk;
+  const std::string id = desk.add();
+  WorkerParts parts = desk.parts();
+  int asked = 0;
+  parts.is_offered = [&](std::string_view) {
+    if (++asked == 1) throw std::bad_alloc();
+    return true;
+  };
+  Worker worker(parts, {});
+  EXPECT_FALSE(worker.run({}, {}, Until::kIdle));
+  EXPECT_EQ(desk.word(id), "claimed 1");
+  desk.advance(kQueueClaimTime + 1s);
+  EXPECT_TRUE(worker.run({}, {}, Until::kIdle));
+  EXPECT_EQ(desk.word(id), "succeeded 2");
 }
 
 TEST(Worker, SeveralWithThreadsShareOneQueue) {
