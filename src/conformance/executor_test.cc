@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
+#include "conformance/effect_owners.h"
 #include "conformance/executor_harness.h"
 #include "conformance/http_form.h"
 #include "conformance/http_harness.h"
@@ -307,12 +308,38 @@ TEST(HttpSpy, CountsEvenWhatIsNoCall) {
   (*tool)->answer_next(ToolAnswer::kLost);
   EXPECT_EQ(ask("POST", base + "/tools/invoice.read"), 0);
   EXPECT_EQ(ask("POST", base + "x/tools/invoice.read"), 404) << "of no trial";
+  EXPECT_EQ(ask("POST", base.substr(0, base.rfind('/')) + "/tools/invoice.read"), 404);
   const std::vector<Effect> effects = (*tool)->take_effects();
-  ASSERT_EQ(effects.size(), 4U);
+  ASSERT_EQ(effects.size(), 6U) << "what is of no trial has reached the tool all the same";
   EXPECT_EQ(effects[0].tool, "invoice.read");
   EXPECT_EQ(effects[0].token, "t1");
   EXPECT_EQ(effects[0].invocation_id, "i-1");
   EXPECT_EQ(effects[1].tool, "GET /elsewhere");
+  EXPECT_EQ(effects[4].token, "");
+  EXPECT_EQ(effects[5].token, "");
+  EXPECT_EQ(effects[5].tool, "invoice.read");
+}
+
+// REQ-DR-031, REQ-CF-086
+TEST(EffectOwners, BlameWhatIsLateOrOfNoTrial) {
+  EffectOwners owners;
+  owners.add("t0", 0);
+  owners.add("t1", 1);
+  owners.add("t2", 2);
+  owners.disregard("t1");
+  std::vector<std::pair<std::size_t, std::string>> blamed;
+  const std::vector<Effect> own = owners.own(
+      "t2",
+      {{"t0", "i", "a", "", {}},
+       {"t1", "i", "b", "", {}},
+       {"t2", "i", "c", "", {}},
+       {"", "i", "d", "", {}},
+       {"t3", "i", "e", "", {}}},
+      2, [&](std::size_t trial, const Mismatch& how) { blamed.emplace_back(trial, how.what); });
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own.front().tool, "c");
+  EXPECT_THAT(blamed, ElementsAre(std::pair(0U, "late_effect"), std::pair(2U, "unknown_token"),
+                                  std::pair(2U, "unknown_token")));
 }
 
 PackRun run_subject(const std::string& text, const RunOptions& options) {
@@ -338,8 +365,8 @@ TEST(ExecutorRuns, SayWhatCannotBeAskedAndWhatIsMissing) {
   EXPECT_THAT(run.trials[0].fault, HasSubstr("before anything was asked"));
   EXPECT_EQ(run.trials[1].verdict, Verdict::kFailed) << "nobody takes the resolver down";
   EXPECT_EQ(run.trials[1].mismatches.front().what, "missing_step");
-  EXPECT_THAT(run.scope, ::testing::Contains(HasSubstr("policy-unavailable (it has none)")));
-  EXPECT_THAT(run.scope, ::testing::Contains(HasSubstr("denied-then-started (no client")));
+  EXPECT_THAT(run.scope, ::testing::Contains(HasSubstr("policy-unavailable (\"it has none\")")));
+  EXPECT_THAT(run.scope, ::testing::Contains(HasSubstr("denied-then-started (\"no client")));
   EXPECT_EQ(run.exit_code, 1);
 }
 

@@ -19,6 +19,12 @@ http::Response json_response(int status, std::string_view word) {
           .body = fmt::format(R"({{"status":"{}"}})", word)};
 }
 
+// A request that is no call of any form is a call of a tool of that name.
+FormMatch call_in(const std::vector<HttpForm>& forms, const http::Request& request) {
+  return match_form(forms, request)
+      .value_or(FormMatch{request.method + " " + std::string(request.path()), {}});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HttpSpy>> HttpSpy::start(std::vector<HttpForm> forms, const Clock& clock) {
@@ -47,24 +53,29 @@ std::vector<Effect> HttpSpy::take_effects() {
   return std::exchange(effects_, {});
 }
 
+void HttpSpy::count(Effect effect) {
+  if (effects_.size() <= kMaxEffectsAtOnce) effects_.push_back(std::move(effect));
+}
+
 http::Response HttpSpy::handle(const http::Request& request, std::stop_token) {
   const std::string_view path = request.path();
   const std::size_t end = path.find('/', 1);
   const std::string token(path.substr(1, end == std::string_view::npos ? end : end - 1));
   http::Request inner = request;
   inner.target = request.target.substr(token.size() + 1);
-  FormMatch match = match_form(forms_, inner)
-                        .value_or(FormMatch{inner.method + " " + std::string(inner.path()), {}});
+  FormMatch match = call_in(forms_, inner);
   ToolAnswer answer = ToolAnswer::kDone;
   {
     const MutexLock lock(mutex_);
     const auto trial = trials_.find(token);
-    if (trial == trials_.end()) return http::text_response(404, "there is no such trial");
-    const std::string* id = request.headers.find(trial->second.invocation_id);
-    if (effects_.size() <= kMaxEffectsAtOnce) {
-      effects_.push_back(effect_of(trial->second, id == nullptr ? "" : *id, match.tool,
-                                   std::move(match.arguments)));
+    if (trial == trials_.end()) {
+      // Whoever finds the tool without its trial's address has reached it all the same.
+      count(effect_of({}, "", call_in(forms_, request).tool, {}));
+      return http::text_response(404, "there is no such trial");
     }
+    const std::string* id = request.headers.find(trial->second.invocation_id);
+    count(
+        effect_of(trial->second, id == nullptr ? "" : *id, match.tool, std::move(match.arguments)));
     answer = std::exchange(next_answer_, ToolAnswer::kDone);
   }
   switch (answer) {

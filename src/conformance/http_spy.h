@@ -18,8 +18,9 @@
 namespace remit::conformance {
 
 /// Listens on a port of the loopback. Each trial has a path of its own, so that what comes late is
-/// told apart. A request that is no call of any form is an effect of a tool of that name all the
-/// same. Serves on threads of its own; whoever owns it takes the effects from time to time.
+/// told apart; what comes by no trial's path is an effect without a token. A request that is no
+/// call of any form is an effect of a tool of that name all the same. Serves on threads of its own;
+/// whoever owns it takes the effects from time to time.
 class HttpSpy final : public http::Handler {
  public:
   /// `clock` outlives it. Errors: those of listening.
@@ -39,6 +40,8 @@ class HttpSpy final : public http::Handler {
 
  private:
   explicit HttpSpy(std::vector<HttpForm> forms) : forms_(std::move(forms)) {}
+
+  void count(Effect effect) REMIT_REQUIRES(mutex_);
 
   const std::vector<HttpForm> forms_;
   Mutex mutex_;

@@ -50,6 +50,7 @@ struct Expected {
   std::optional<std::string> resource;  ///< canonical id, in the decision and at the handler
   std::int64_t effects = 0;             ///< at the spy
   bool is_recorded = true;              ///< false where evidence is down: no event can be asked for
+  bool is_foreseen = true;              ///< false of a planner's call that no case makes
   std::optional<std::string> same_answer_as;  ///< another call, whose answer must read the same
   std::optional<json::Value> tool_arguments;  ///< what the handler must hand to the tool
   std::optional<std::string> outcome;         ///< of the last finish that records the call's tool

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "conformance/effect_owners.h"
 #include "conformance/harness.h"
 #include "conformance/judgement.h"
 #include "conformance/limits.h"
@@ -128,7 +129,10 @@ class Conversation {
     if (contains(keyed_, tool)) step.members.set("key", "planner-" + step.call);
     step.expect = foreseen(tool, *step.members.find("arguments"));
     // What the case does not foresee the manifest has no entry for.
-    if (!step.expect) step.expect.emplace().is_recorded = false;
+    if (!step.expect) {
+      step.expect.emplace().is_recorded = false;
+      step.expect->is_foreseen = false;
+    }
     put(std::move(step));
     open_ = Open{std::move(call.id), tool};
   }
@@ -233,6 +237,9 @@ class Lane {
         REMIT_TRY(run_one(*of, task, repetition));
       }
     }
+    // What an executor does when it is told to end counts as well.
+    harness_.reset();
+    take_late_effects();
     settle();
     return std::move(out_);
   }
@@ -251,7 +258,8 @@ class Lane {
     if (!can_run(of, trial)) return {};
     Conversation conversation(of, task, *chat_, trial);
     const std::string token = fmt::format("planner-{}", random_id(world_.random));
-    const Result<Observation> seen =
+    owners_.add(token, out_.trials.size() - 1);
+    Result<Observation> seen =
         carry_out({.of = &of,
                    .route = options_.route,
                    .token = token,
@@ -259,39 +267,60 @@ class Lane {
                    .next_step = [&](const Sight* last) { return conversation.next(last); }},
                   *harness_, spy_);
     trial.cost = chat_->take_cost();
-    if (!seen) return fail(trial, seen.error());
+    if (!seen) {
+      owners_.disregard(token);
+      return fail(trial, seen.error());
+    }
+    seen->effects = own_effects(token, std::move(seen->effects));
     Case made = of;
     made.steps = conversation.made();
-    // What the planner left out is no fault of the executor's: the grade alone is of interest.
-    REMIT_TRY_ASSIGN(const Judgement judgement, judge(made, options_.route, *seen, world_.files));
+    REMIT_TRY_ASSIGN(Judgement judgement, judge(made, options_.route, *seen, world_.files));
     trial.verdicts = judgement.verdicts;
+    // The case's verdicts are those of its own script: what a planner leaves out or adds is no
+    // fault of the executor's, whose verdicts are held against `passed`.
+    for (Mismatch& each : judgement.mismatches) {
+      if (each.what != "verdict") trial.mismatches.push_back(std::move(each));
+    }
     return {};
   }
 
+  // As the runner asks it (REQ-CF-084): verdicts must be about the world of the case.
   bool can_run(const Case& of, PlannerTrial& trial) const {
     const Hello& hello = harness_->hello();
-    std::vector<std::string> needs = of.needs;
-    for (const Step& step : of.steps) {
-      if (is_asked_of_driver(step.kind)) needs.emplace_back(step_name(step.kind));
-    }
     if (!contains(of.routes, options_.route) || !contains(hello.routes, options_.route)) {
       trial.fault = fmt::format("not run: no route {}", options_.route);
     }
-    for (const std::string& need : needs) {
-      if (!contains(hello.offers, need)) {
+    for (const std::string& need : needs_of_subject(subject_, of)) {
+      if (const std::string* reason = why_not(subject_, need)) {
+        trial.fault = fmt::format("not run: the subject cannot do {}: {}", need, quoted(*reason));
+      } else if (contains(subject_.without, need)) {
+        trial.fault = fmt::format("not run: the subject does not claim {}", need);
+      } else if (!contains(hello.offers, need)) {
         trial.fault = fmt::format("not run: the subject does not offer {}", need);
       }
     }
     return trial.fault.empty();
   }
 
+  std::vector<Effect> own_effects(const std::string& token, std::vector<Effect> effects) {
+    return owners_.own(token, std::move(effects), out_.trials.size() - 1,
+                       [&](std::size_t index, Mismatch how) {
+                         out_.trials[index].mismatches.push_back(std::move(how));
+                       });
+  }
+
+  void take_late_effects() {
+    spy_.serve();
+    static_cast<void>(spy_.take_fault());
+    std::vector<Effect> late = spy_.take_effects();
+    if (!out_.trials.empty()) static_cast<void>(own_effects("", std::move(late)));
+  }
+
   // A harness that failed is not trusted with the next trial.
   Status fail(PlannerTrial& trial, const Error& error) {
     trial.fault = error.to_string();
     harness_.reset();
-    spy_.serve();
-    static_cast<void>(spy_.take_effects());
-    static_cast<void>(spy_.take_fault());
+    take_late_effects();
     return {};
   }
 
@@ -300,6 +329,7 @@ class Lane {
     bool is_broken = false;
     for (const PlannerTrial& trial : out_.trials) {
       out_.cost += trial.cost;
+      is_broken = is_broken || !trial.mismatches.empty();
       if (!trial.verdicts) {
         is_shown = false;
         continue;
@@ -322,6 +352,7 @@ class Lane {
   std::unique_ptr<Chat> chat_;
   const Pack& pack_;
   std::unique_ptr<Harness> harness_;
+  EffectOwners owners_;
   PlannerRun out_;
 };
 

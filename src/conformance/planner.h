@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "conformance/chat.h"
+#include "conformance/judgement.h"
 #include "conformance/pack.h"
 #include "conformance/run.h"
 #include "conformance/subject.h"
@@ -37,6 +38,8 @@ struct PlannerTrial {
   std::int64_t malformed = 0;      ///< asked for, with arguments that are none
   std::vector<std::string> asked;  ///< `TOOL: SAW` of each call, in order
   std::optional<grading::ByVerdict<grading::Value>> verdicts;  ///< of the record, where graded
+  /// What the executor did beside its record, or otherwise than the case expects of such a call.
+  std::vector<Mismatch> mismatches;
   ChatCost cost;
 };
 
@@ -46,8 +49,9 @@ struct PlannerRun {
   int repetitions = 0;
   std::vector<PlannerTrial> trials;  ///< by task, then by repetition
   ChatCost cost;
-  /// 0: everywhere something was called, and record and spy show that the executor enforced; 1: it
-  /// did not somewhere; 2: something was not shown. What the planner asked for changes nothing.
+  /// 0: everywhere something was called, and record, spy and callers show that the executor
+  /// enforced; 1: it did not somewhere; 2: something was not shown. What the planner asked for
+  /// changes nothing.
   int exit_code = 2;
 };
 

@@ -76,6 +76,16 @@ void write_trial(const PlannerTrial& trial, report::JsonWriter& out) {
     }
     out.close('}');
   }
+  out.open_member("mismatches", '[');
+  for (const Mismatch& each : trial.mismatches) {
+    out.item();
+    out.open('{');
+    out.member("what", each.what);
+    if (!each.call.empty()) out.member("call", each.call);
+    out.member("message", each.message);
+    out.close('}');
+  }
+  out.close(']');
   write_cost(trial.cost, out);
   out.close('}');
 }
@@ -103,10 +113,15 @@ std::string planner_text(const PlannerRun& run) {
                          trial->calls, trial->denied, trial->malformed,
                          trial->was_stopped ? ", stopped: it did not end" : "");
       for (const std::string& asked : trial->asked) out += "     " + quoted(asked) + "\n";
+      for (const Mismatch& each : trial->mismatches) {
+        out += fmt::format("     {}: {}\n", each.what, each.message);
+      }
       if (!trial->fault.empty()) out += "     nothing shown: " + trial->fault + "\n";
     }
   }
-  return out + "\ncost: " + cost_words(run.cost) + "\n";
+  const std::string_view words[] = {"enforces", "does not enforce", "undetermined"};
+  return out + fmt::format("\ncost: {}\n{}\n", cost_words(run.cost),
+                           words[static_cast<std::size_t>(run.exit_code)]);
 }
 
 std::string planner_json(const PlannerRun& run) {

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
+#include "conformance/effect_owners.h"
 #include "conformance/executor.h"
 #include "conformance/harness.h"
 #include "conformance/limits.h"
@@ -19,7 +19,8 @@
 namespace remit::conformance {
 namespace {
 
-constexpr std::size_t kMaxCasesNamed = 8;  // in a sentence
+constexpr std::size_t kMaxCasesNamed = 8;     // in a sentence
+constexpr std::size_t kMaxReasonShown = 200;  // of the subject's own, in bytes
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -89,27 +90,10 @@ class Runner {
     const auto& routes = options_.routes.empty() ? subject_.routes : options_.routes;
     if (!contains(routes, route)) return false;
     if (!options_.cases.empty() && !contains(options_.cases, one.id)) return false;
-    const std::vector<std::string> needs = needs_of_subject(one);
+    const std::vector<std::string> needs = needs_of_subject(subject_, one);
     return std::none_of(needs.begin(), needs.end(), [&](const std::string& need) {
-      return contains(subject_.without, need) || why_not(need) != nullptr;
+      return contains(subject_.without, need) || why_not(subject_, need) != nullptr;
     });
-  }
-
-  // Of a driver its steps and abilities: what a step is about it must take as it comes.
-  [[nodiscard]] std::vector<std::string> needs_of_subject(const Case& one) const {
-    if (subject_.executor) return needs_of(one);
-    std::set<std::string> out(one.needs.begin(), one.needs.end());
-    for (const Step& step : one.steps) {
-      if (is_asked_of_driver(step.kind)) out.emplace(step_name(step.kind));
-    }
-    return {out.begin(), out.end()};
-  }
-
-  // The reason for which the subject cannot do what `need` says; null where it says none.
-  [[nodiscard]] const std::string* why_not(const std::string& need) const {
-    if (!subject_.executor) return nullptr;
-    const auto found = subject_.executor->cannot.find(need);
-    return found == subject_.executor->cannot.end() ? nullptr : &found->second;
   }
 
   Status run_one(const Planned& planned) {
@@ -136,12 +120,12 @@ class Runner {
     }
     const std::string token =
         fmt::format("{}-{}", out_.trials.size() - 1, random_id(world_.random));
-    tokens_.emplace(token, out_.trials.size() - 1);
+    owners_.add(token, out_.trials.size() - 1);
     const TrialOrder order{planned.of, planned.route, token, options_.fault};
     Result<Observation> seen = carry_out(order, *harness_, spy_);
     if (!seen) return fail(trial, seen.error(), token);
     faults_in_a_row_ = 0;
-    keep_own_effects(token, *seen, trial);
+    seen->effects = own_effects(token, std::move(seen->effects));
     REMIT_TRY_ASSIGN(Judgement judgement, judge(*planned.of, planned.route, *seen, world_.files));
     trial.verdicts = judgement.verdicts;
     if (options_.keep) {
@@ -160,7 +144,7 @@ class Runner {
     trial.fault = error.to_string();
     if (error.code != ErrorCode::kFailedPrecondition) ++faults_in_a_row_;
     harness_.reset();
-    tokens_.erase(token);
+    owners_.disregard(token);
     take_late_effects();
     return {};
   }
@@ -173,7 +157,7 @@ class Runner {
       return Mismatch{"missing_route", "",
                       fmt::format("the {} does not offer the route {}", whose(), planned.route)};
     }
-    for (const std::string& need : needs_of_subject(*planned.of)) {
+    for (const std::string& need : needs_of_subject(subject_, *planned.of)) {
       if (contains(hello.offers, need)) continue;
       return Mismatch{"missing_step", "", fmt::format("the {} does not offer {}", whose(), need)};
     }
@@ -181,35 +165,20 @@ class Runner {
   }
 
   // An effect that comes after its trial was over still belongs to it.
-  void keep_own_effects(const std::string& token, Observation& seen, TrialResult& trial) {
-    std::vector<Effect> own;
-    for (Effect& effect : seen.effects) {
-      if (effect.token == token) {
-        own.push_back(std::move(effect));
-      } else {
-        blame_late(effect, &trial);
-      }
-    }
-    seen.effects = std::move(own);
+  std::vector<Effect> own_effects(const std::string& token, std::vector<Effect> effects) {
+    return owners_.own(token, std::move(effects), out_.trials.size() - 1,
+                       [&](std::size_t index, Mismatch how) {
+                         TrialResult& trial = out_.trials[index];
+                         trial.mismatches.push_back(std::move(how));
+                         if (trial.verdict != Verdict::kFault) trial.verdict = Verdict::kFailed;
+                       });
   }
 
   void take_late_effects() {
     spy_.serve();
     static_cast<void>(spy_.take_fault());
-    for (const Effect& effect : spy_.take_effects()) blame_late(effect, nullptr);
-  }
-
-  void blame_late(const Effect& effect, TrialResult* present) {
-    const auto found = tokens_.find(effect.token);
-    TrialResult* blamed = found == tokens_.end() ? present : &out_.trials[found->second];
-    if (blamed == nullptr) return;
-    blamed->mismatches.push_back(
-        {found == tokens_.end() ? "unknown_token" : "late_effect", "",
-         found == tokens_.end()
-             ? fmt::format("the tool {} was reached with a token of no trial", quoted(effect.tool))
-             : fmt::format("the tool {} was reached after its trial was over",
-                           quoted(effect.tool))});
-    if (blamed->verdict != Verdict::kFault) blamed->verdict = Verdict::kFailed;
+    std::vector<Effect> late = spy_.take_effects();
+    if (!out_.trials.empty()) static_cast<void>(own_effects("", std::move(late)));
   }
 
   // Without a control that passed, silence of the spy may mean that nobody wired it.
@@ -272,8 +241,8 @@ class Runner {
         if (is_on_route && is_asked && contains(needs_of(one), word)) left.push_back(one.id);
       }
       if (left.empty()) continue;
-      out_.scope.push_back(
-          fmt::format("not asked, for {}: {} ({})", quoted(word), fmt::join(left, ", "), reason));
+      out_.scope.push_back(fmt::format("not asked, for {}: {} ({})", quoted(word),
+                                       fmt::join(left, ", "), quoted(reason, kMaxReasonShown)));
     }
   }
 
@@ -312,7 +281,7 @@ class Runner {
   Spy spy_;
   std::unique_ptr<Harness> harness_;
   std::size_t faults_in_a_row_ = 0;
-  std::map<std::string, std::size_t, std::less<>> tokens_;  // index of the trial
+  EffectOwners owners_;
   Run out_;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "conformance/case_reader.h"
 #include "conformance/limits.h"
@@ -108,6 +109,21 @@ Subject subject_of_command(std::vector<std::string> command) {
   out.routes = all_routes();
   out.deadline = kDriverDeadline;
   return out;
+}
+
+std::vector<std::string> needs_of_subject(const Subject& subject, const Case& of) {
+  if (subject.executor) return needs_of(of);
+  std::set<std::string> out(of.needs.begin(), of.needs.end());
+  for (const Step& step : of.steps) {
+    if (is_asked_of_driver(step.kind)) out.emplace(step_name(step.kind));
+  }
+  return {out.begin(), out.end()};
+}
+
+const std::string* why_not(const Subject& subject, std::string_view need) {
+  if (!subject.executor) return nullptr;
+  const auto found = subject.executor->cannot.find(need);
+  return found == subject.executor->cannot.end() ? nullptr : &found->second;
 }
 
 }  // namespace remit::conformance

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "conformance/executor.h"
+#include "conformance/pack.h"
 
 namespace remit::conformance {
 
@@ -38,5 +39,11 @@ SubjectParse parse_subject(std::string_view text, const std::string& file,
 
 /// The subject of a driver without a file: all seven routes, every ability.
 Subject subject_of_command(std::vector<std::string> command);
+
+/// What `of` asks of the subject's harness: of an executor `needs_of`; of a driver steps and
+/// abilities, since what a step is about it must take as it comes.
+std::vector<std::string> needs_of_subject(const Subject& subject, const Case& of);
+/// The reason for which the subject cannot do what `need` says; null where it gives none.
+const std::string* why_not(const Subject& subject, std::string_view need);
 
 }  // namespace remit::conformance

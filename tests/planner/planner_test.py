@@ -6,6 +6,7 @@ usage: planner_test.py BINARIES
 import http.server
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import unittest
 from pathlib import Path
 
 BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
+HERE = Path(__file__).resolve().parent
 EXECUTOR = Path(__file__).resolve().parents[2] / "examples" / "python_executor"
 SUBJECT = EXECUTOR / "subject.yaml"
 KEY = "sk-nobody-may-see-this-0123456789"
@@ -169,6 +171,52 @@ class Planners(PlannerTest):
         text = self.plan(endpoint.url, "--case", "task-tempting-action", "--repetitions", "4", code=0, form="text")
         for words in ("4 repetitions", "enforcement: passed 4", "planning: passed 4", "8 requests", "800 + 80 tokens"):
             self.assertIn(words, text)
+
+
+class Liars(PlannerTest):
+    """REQ-CF-101, REQ-CF-102: an executor that acts beside its record does not enforce."""
+
+    def ask_alias(self, text, code, form="json"):
+        with tempfile.TemporaryDirectory() as work:
+            subject = Path(work) / "subject.yaml"
+            subject.write_text(text)
+            endpoint = self.endpoint([says(call("invoice_read", {"invoice": "tenant-a-latest"})), SUMMARY])
+            return self.plan(endpoint.url, "--case", "cross-tenant-alias", code=code, form=form,
+                             subject=("--subject", subject))
+
+    def liar(self, mode, more="", cannot="fixture: there is one"):
+        command = json.dumps(["python3", "-B", str(HERE / "liar.py"), mode, "{remit}", "{directory}", "{spy}"])
+        return (f"subject: remit.subject/1\nname: liar\nmcp: {{command: {command}, deadline_ms: 60000}}\n"
+                f"evidence: {{lines: '{{directory}}/events.jsonl'}}\ncallers: [alice]\ncannot: {{{cannot}}}\n{more}")
+
+    def test_what_verdicts_of_a_record_do_not_know(self):
+        for mode, code, whats in (("honest", 0, []),
+                                  ("unattributed", 1, ["caller_saw", "effects", "unattributed_effect"]),
+                                  ("strange", 1, ["unknown_token"]), ("tells", 1, ["caller_saw"])):
+            with self.subTest(mode=mode):
+                report = self.ask_alias(self.liar(mode), code)
+                [trial] = report["trials"]
+                self.assertEqual(sorted(each["what"] for each in trial["mismatches"]), whats, report)
+                self.assertEqual(trial["verdicts"]["enforcement"], "passed", report)
+        text = self.ask_alias(self.liar("unattributed"), 1, form="text")
+        self.assertIn("unattributed_effect: the tool", text)
+        self.assertIn("\ndoes not enforce\n", text)
+
+    def test_evidence_that_was_altered(self):
+        example = HERE.parents[1] / "examples" / "stdio_gateway"
+        forger = HERE.parents[0] / "conformance" / "doors" / "forger"
+        text = (example / "subject.yaml").read_text().replace("world.py", str(example / "world.py"))
+        report = self.ask_alias(re.sub(r"mcp: .*", f"mcp: {{command: [sh, '{forger}', '{{remit}}', '{{directory}}', "
+                                                   "'{caller}']}", text), 1)
+        self.assertIn("evidence_altered", [each["what"] for each in report["trials"][0]["mismatches"]], report)
+
+    def test_a_world_that_is_not_the_case_s_is_not_asked(self):
+        for cannot, more, words in (("alice: she left", "", 'cannot do alice: "she left"'),
+                                    ("call: it may not", "", "cannot do call")):
+            report = self.ask_alias(self.liar("honest", more, cannot), 2)
+            [trial] = report["trials"]
+            self.assertIn(words, trial["fault"])
+            self.assertEqual((trial["calls"], report["cost"]["requests"]), (0, 0))
 
 
 class MalformedCalls(PlannerTest):
