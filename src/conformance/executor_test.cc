@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "conformance/effect_owners.h"
 #include "conformance/executor_harness.h"
+#include "conformance/formats.h"
 #include "conformance/http_form.h"
 #include "conformance/http_harness.h"
 #include "conformance/http_spy.h"
@@ -377,6 +378,36 @@ TEST(ExecutorRuns, PassNothingThatWasNotAsked) {
   const PackRun run = run_subject(kMcp, options);
   EXPECT_TRUE(run.trials.empty());
   EXPECT_EQ(run.exit_code, 2);
+}
+
+// REQ-CF-060, REQ-RP-004
+TEST(Reports, QuoteWhatTheSubjectSaysOfItself) {
+  const std::string bad = "desk\n::error title=x::\x1b[8m\xe2\x80\xae" + std::string(5000, 'x');
+  PackRun run;
+  run.subject = bad;
+  run.subject_version = bad;
+  for (const Format& format : formats()) {
+    if (format.name == "json") continue;  // data, escaped as JSON is
+    const std::string text = format.write(run);
+    EXPECT_EQ(text.find("\n::error"), std::string::npos) << format.name;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << format.name;
+    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << format.name;
+    EXPECT_EQ(text.find(std::string(1000, 'x')), std::string::npos) << format.name;
+  }
+}
+
+// REQ-CF-060
+TEST(Reports, QuoteReasonsOfTheSubject) {
+  RunOptions options;
+  options.cases = {"policy-unavailable"};
+  const PackRun run =
+      run_subject(replaced(kMcp, "it has none", "\"none\\n::error::boo \\e[31m\""), options);
+  ASSERT_FALSE(run.scope.empty());
+  for (const std::string& sentence : run.scope) {
+    EXPECT_EQ(sentence.find('\n'), std::string::npos);
+    EXPECT_EQ(sentence.find('\x1b'), std::string::npos);
+  }
+  EXPECT_THAT(run.scope, ::testing::Contains(HasSubstr("::error::boo")));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
+
 namespace remit::conformance {
 namespace {
 
@@ -70,7 +72,7 @@ Result<SelfTest> self_test(const Pack& pack, const Subject& subject, const RunWo
 
 std::string self_test_text(const SelfTest& test) {
   std::string out =
-      fmt::format("{}: without a fault {}\n", test.subject,
+      fmt::format("{}: without a fault {}\n", quoted(test.subject),
                   test.good_form_passes ? "everything passes" : "NOT everything passes");
   for (const std::string& line : test.wrong) out += fmt::format("  {}\n", line);
   std::size_t name_width = 5;

@@ -21,6 +21,8 @@ std::span<const Format> formats();
 /// Null for a name that no form has.
 const Format* find_format(std::string_view name);
 
+/// What the subject says it is, name and version, quoted and cut.
+std::string subject_words(const Run& run);
 /// For people: the routes as columns, what failed, what was not exercised.
 std::string run_text(const Run& run);
 /// `remit.conform/1`, one JSON document.

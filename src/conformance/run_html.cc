@@ -73,10 +73,10 @@ void write_trial(const TrialResult& trial, std::string& out) {
 
 std::string run_html(const Run& run) {
   std::string out;
-  report::open_page("Conformance of " + run.subject, false, out);
-  out +=
-      fmt::format("<main><h1>Conformance of {}</h1>\n<p>pack v{} {}</p>\n", html_text(run.subject),
-                  html_text(run.pack_version), html_text(run.pack_digest));
+  report::open_page("Conformance of " + subject_words(run), false, out);
+  out += fmt::format("<main><h1>Conformance of {}</h1>\n<p>pack v{} {}</p>\n",
+                     html_text(subject_words(run)), html_text(run.pack_version),
+                     html_text(run.pack_digest));
   out += fmt::format("<p>{}: {} passed, {} failed, {} known, {} unproven, {} harness faults</p>\n",
                      report::counted(run.trials.size(), "trial", "trials"),
                      run.count(Verdict::kPassed), run.count(Verdict::kFailed),

@@ -85,7 +85,7 @@ std::string run_junit(const Run& run) {
   out += fmt::format(
       "    <properties><property name=\"subject\" value=\"{}\"/><property name=\"pack\" "
       "value=\"{}\"/></properties>\n",
-      escaped(run.subject), escaped(run.pack_digest));
+      escaped(subject_words(run)), escaped(run.pack_digest));
   for (const TrialResult& trial : run.trials) write_trial(run, trial, out);
   for (const KnownFailure& known : run.stale) {
     out += fmt::format(

@@ -104,10 +104,14 @@ void write_failures(const Run& run, std::string& out) {
 
 }  // namespace
 
+std::string subject_words(const Run& run) {
+  if (run.subject_version.empty()) return quoted(run.subject);
+  return fmt::format("{} {}", quoted(run.subject), quoted(run.subject_version));
+}
+
 std::string run_text(const Run& run) {
-  std::string out = fmt::format("{}{}: pack v{}, {}\n\n", run.subject,
-                                run.subject_version.empty() ? "" : " " + run.subject_version,
-                                run.pack_version, run.pack_digest);
+  std::string out =
+      fmt::format("{}: pack v{}, {}\n\n", subject_words(run), run.pack_version, run.pack_digest);
   write_table(run, out);
   write_failures(run, out);
   if (!run.stale.empty()) out += "\n";
