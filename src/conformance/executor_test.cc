@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <utility>
@@ -378,6 +379,34 @@ TEST(ExecutorRuns, PassNothingThatWasNotAsked) {
   const PackRun run = run_subject(kMcp, options);
   EXPECT_TRUE(run.trials.empty());
   EXPECT_EQ(run.exit_code, 2);
+}
+
+std::string source_directory() {
+  const char* directory = std::getenv("REMIT_SOURCE_DIR");
+  return directory == nullptr ? "." : directory;
+}
+
+std::string hostile_executor(const std::string& protocol, const std::string& mode) {
+  return "subject: remit.subject/1\nname: hostile\n" + protocol + ": {command: [python3, -B, " +
+         source_directory() + "/tests/conformance/hostile_executor.py, " + protocol + ", " + mode +
+         ", '{directory}'], deadline_ms: 8000" +
+         (protocol == "mcp" ? "}\n"
+                            : ", url_file: '{directory}/url', "
+                              "requests: [{tool: '*', method: POST, path: '/tools/{tool}'}]}\n") +
+         "evidence: {lines: '{directory}/events.jsonl'}\ncallers: [alice]\n"
+         "cannot: {fixture: there is one}\n";
+}
+
+// REQ-CF-092: what an executor writes besides its answer buys it no time.
+TEST(HostileExecutors, DoNotHoldTheRunByWhatTheyWrite) {
+  for (const char* mode : {"notes", "pings", "bytes"}) {
+    RunOptions options;
+    options.cases = {"allowed"};
+    const PackRun run = run_subject(hostile_executor("mcp", mode), options);
+    ASSERT_EQ(run.trials.size(), 1U) << mode;
+    EXPECT_EQ(run.exit_code, 1) << mode << ": the call was seen as unknown; "
+                                << run.trials.front().fault;
+  }
 }
 
 // REQ-CF-060, REQ-RP-004

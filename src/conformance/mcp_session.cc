@@ -90,7 +90,9 @@ Result<McpAnswer> McpSession::ask(std::string_view method, const json::Object& p
   const mcp::RequestId id(++last_id_);
   const MonotonicTime until = clock_.monotonic_now() + deadline_;
   REMIT_TRY(send(mcp::request_line(id, method, params.empty() ? "" : json::write(params))));
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
+    // What it writes besides buys it no time: a line that stands there is read without waiting.
+    if (!is_first && clock_.monotonic_now() >= until) return too_late();
     REMIT_TRY_ASSIGN(const std::string line, next_line(until));
     auto parsed = mcp::parse_message(line);
     if (const auto* fault = std::get_if<mcp::MessageFault>(&parsed)) {
@@ -131,8 +133,7 @@ Result<std::string> McpSession::next_line(MonotonicTime until) {
         if (left.count() > 0) continue;
         [[fallthrough]];
       case process::LineEvent::kTimeout:
-        return Error{ErrorCode::kDeadlineExceeded,
-                     fmt::format("the executor did not answer within {} ms", deadline_.count())};
+        return too_late();
       case process::LineEvent::kTooLong:
         return Error{
             ErrorCode::kInvalidInput,
@@ -144,6 +145,11 @@ Result<std::string> McpSession::next_line(MonotonicTime until) {
         return Error{ErrorCode::kUnavailable, read.message};
     }
   }
+}
+
+Error McpSession::too_late() const {
+  return Error{ErrorCode::kDeadlineExceeded,
+               fmt::format("the executor did not answer within {} ms", deadline_.count())};
 }
 
 Error McpSession::ended() {

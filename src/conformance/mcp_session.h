@@ -51,6 +51,7 @@ class McpSession {
   Status shake_hands();
   Status send(const std::string& line);
   Result<std::string> next_line(MonotonicTime until);
+  [[nodiscard]] Error too_late() const;
   Error ended();
 
   process::Child child_;
