@@ -409,6 +409,37 @@ TEST(HostileExecutors, DoNotHoldTheRunByWhatTheyWrite) {
   }
 }
 
+// REQ-CF-092: one that prints more than a pipe holds before it answers.
+TEST(HostileExecutors, AreReadWhileTheyAreAsked) {
+  RunOptions options;
+  options.cases = {"allowed"};
+  const PackRun run = run_subject(
+      replaced(hostile_executor("http", "prints"), "deadline_ms: 8000", "deadline_ms: 60000"),
+      options);
+  ASSERT_EQ(run.trials.size(), 1U);
+  for (const Mismatch& each : run.trials.front().mismatches) {
+    EXPECT_NE(each.what, "caller_saw") << each.message;
+  }
+  EXPECT_EQ(run.trials.front().fault, "");
+}
+
+// REQ-CF-085: another takes the place of one that ended within a trial, at another address.
+TEST(HostileExecutors, AreAskedWhereTheyListenNow) {
+  const std::string world = "driver: {command: [python3, -B, " + source_directory() +
+                            "/tests/conformance/hostile_driver.py, polite]}\n";
+  std::string text = hostile_executor("http", "dies");
+  text = replaced(text, "deadline_ms: 8000", "deadline_ms: 60000");
+  text = replaced(text, "cannot: {fixture: there is one}\n", world);
+  RunOptions options;
+  options.cases = {"existence-not-betrayed"};
+  const PackRun run = run_subject(text, options);
+  ASSERT_FALSE(run.trials.empty());
+  for (const TrialResult& trial : run.trials) {
+    EXPECT_EQ(trial.fault, "") << trial.case_id;
+    EXPECT_TRUE(trial.verdicts.has_value()) << "its calls were made";
+  }
+}
+
 // REQ-CF-060, REQ-RP-004
 TEST(Reports, QuoteWhatTheSubjectSaysOfItself) {
   const std::string bad = "desk\n::error title=x::\x1b[8m\xe2\x80\xae" + std::string(5000, 'x');

@@ -5,10 +5,8 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -23,14 +21,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{20};  // between two looks at a server that starts
 constexpr std::uint64_t kMaxUrlFileBytes = 4096;
-
-// A server that nobody listens to must not be held up by what it prints.
-void drain(int fd) {
-  std::array<char, 4096> bytes{};
-  pollfd one{fd, POLLIN, 0};
-  while (::poll(&one, 1, 0) > 0 && ::read(fd, bytes.data(), bytes.size()) > 0) {
-  }
-}
 
 bool is_listening(const http::Url& url) {
   addrinfo hints{};
@@ -95,14 +85,11 @@ Status HttpHarness::plan(const std::string&) {
 
 Status HttpHarness::be_ready() {
   // One that died answered a call by that; the next one is asked of a new one.
-  if (!check_process()) {
-    child_.reset();
-    url_.reset();
-  }
+  if (!check_process()) forget_process();
   if (url_) return {};
   const MonotonicTime until = world_.clock.monotonic_now() + executor().deadline;
   if (!executor().command.empty() && !child_) {
-    REMIT_TRY_ASSIGN(child_, process::Child::start(command_for(std::string(kNobody))));
+    REMIT_TRY(start_process());
   }
   REMIT_TRY_ASSIGN(const std::string text, find_url(until));
   Result<http::Url> url = http::Url::parse(text);
@@ -113,9 +100,26 @@ Status HttpHarness::be_ready() {
   return connected;
 }
 
+Status HttpHarness::start_process() {
+  if (!executor().url_file.empty()) {
+    // Where an earlier one listened says nothing of where this one will.
+    const std::string file = filled(executor().url_file, values_for(std::string(kNobody)));
+    if (world_.files.info(file)) REMIT_TRY(world_.files.remove(file));
+  }
+  process::Command command = command_for(std::string(kNobody));
+  // A server that nobody listens to must not be held up by what it prints.
+  command.is_output_discarded = true;
+  REMIT_TRY_ASSIGN(child_, process::Child::start(command));
+  return {};
+}
+
+void HttpHarness::forget_process() {
+  url_.reset();
+  child_.reset();
+}
+
 Status HttpHarness::check_process() {
   if (!child_) return {};
-  drain(child_->output().get());
   const std::optional<process::ExitStatus> status = child_->wait_for(std::chrono::milliseconds{0});
   if (!status) return {};
   return Error{ErrorCode::kUnavailable, fmt::format("the executor {}", status->to_string())};
@@ -180,16 +184,14 @@ Result<Seen> HttpHarness::call(const ClientCall& call) {
   tool_->answer_next(spy_.next_answer());
   const Result<http::Response> answer = client_->send(request);
   pass_effects();
-  if (child_) drain(child_->output().get());
   if (answer) return seen_of(*answer, executor().marks);
   return Seen{"unknown", answer.error().to_string()};
 }
 
 // A server is told to end; what it still asks of the tool is answered meanwhile.
 void HttpHarness::end() {
-  url_.reset();
   if (child_) child_->stop_by_signal(executor().deadline);
-  child_.reset();
+  forget_process();
   if (tool_ != nullptr) pass_effects();
 }
 

@@ -37,7 +37,9 @@ class HttpHarness final : public ExecutorHarness {
   Status be_ready();
   Result<std::string> find_url(MonotonicTime until);
   Status wait_until_connected(MonotonicTime until);
+  Status start_process();
   Status check_process();
+  void forget_process();
   void pass_effects();
 
   std::unique_ptr<http::Client> client_;

@@ -1,6 +1,7 @@
 // Starting, waiting for and ending children by posix_spawn, each in the group of its keeper.
 #include "process/child.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -36,17 +37,19 @@ struct SpawnPlan {
 };
 
 int plan_descriptors(SpawnPlan& plan, const Pipe& input, const Pipe& output,
-                     const std::string& directory) {
+                     const Command& command) {
   int code = posix_spawn_file_actions_adddup2(&plan.actions, input.read_end.get(), STDIN_FILENO);
-  if (code == 0) {
+  if (code == 0 && command.is_output_discarded) {
+    code = posix_spawn_file_actions_addopen(&plan.actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  } else if (code == 0) {
     code = posix_spawn_file_actions_adddup2(&plan.actions, output.write_end.get(), STDOUT_FILENO);
   }
   // What we were started with may not be close-on-exec; the child gets none of it.
   if (code == 0) {
     code = posix_spawn_file_actions_addclosefrom_np(&plan.actions, STDERR_FILENO + 1);
   }
-  if (code == 0 && !directory.empty()) {
-    code = posix_spawn_file_actions_addchdir_np(&plan.actions, directory.c_str());
+  if (code == 0 && !command.working_directory.empty()) {
+    code = posix_spawn_file_actions_addchdir_np(&plan.actions, command.working_directory.c_str());
   }
   return code;
 }
@@ -144,7 +147,7 @@ Result<Child> Child::start(const Command& command) {
   // First of the group, so that there is no moment in which we could end and the child not.
   REMIT_TRY_ASSIGN(Keeper keeper, start_keeper());
   SpawnPlan plan;
-  int code = plan_descriptors(plan, input, output, command.working_directory);
+  int code = plan_descriptors(plan, input, output, command);
   if (code == 0) code = plan_attributes(plan, keeper.pid);
   pid_t pid = -1;
   if (code == 0) {

@@ -21,6 +21,7 @@ struct Command {
   std::vector<std::string> arguments;    ///< the first is looked up on our PATH
   std::vector<std::string> environment;  ///< `NAME=value`, the whole of it
   std::string working_directory = {};    ///< empty: ours
+  bool is_output_discarded = false;      ///< what it prints goes nowhere; `output` is at its end
 };
 
 /// `NAME=value` for each of `names` that our own environment has, in order.

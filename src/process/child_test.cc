@@ -251,5 +251,18 @@ TEST(TerminationSignalsTest, AreReadAndNotDelivered) {
   EXPECT_EQ(status->to_string(), "was ended by signal 15");
 }
 
+// What is thrown away holds nobody up, and is at its end for whoever looks.
+TEST(Child, PrintsToNobody) {
+  Command command = shell("head -c 1000000 /dev/zero; printf whole 1>&2");
+  command.is_output_discarded = true;
+  auto child = Child::start(command);
+  ASSERT_TRUE(child) << child.error().to_string();
+  const auto status = child->wait_for(std::chrono::seconds{60});
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->code, 0);
+  char byte = 0;
+  EXPECT_EQ(::read(child->output().get(), &byte, 1), 0);
+}
+
 }  // namespace
 }  // namespace remit::process
