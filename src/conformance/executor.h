@@ -40,7 +40,7 @@ struct Executor {
   Protocol protocol = Protocol::kMcp;
   std::vector<std::string> command;  ///< of HTTP empty where somebody else started it
   std::vector<std::pair<std::string, std::string>> variables;
-  std::vector<std::string> inherit;  ///< names of variables that it gets of ours
+  std::vector<std::string> inherit;      ///< names of variables that it gets of ours
   std::chrono::milliseconds deadline{};  ///< for one answer of it
   /// By name; the credential is what `{credential}` stands for, and may be empty.
   std::map<std::string, std::string, std::less<>> callers;
