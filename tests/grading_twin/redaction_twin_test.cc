@@ -255,7 +255,7 @@ TEST(RedactionTwin, AgreesOnMasks) {
       masked += finding.find("[canary ") != string::npos ? 1 : 0;
     }
   }
-  EXPECT_GT(masked, 100U);
+  EXPECT_GT(masked, rounds(150));
 }
 
 // REQ-RD-013: what is translated is searched as it was written.
@@ -289,7 +289,7 @@ TEST(RedactionTwin, AgreesOnDocuments) {
       ++disagreements;
     }
   }
-  EXPECT_GT(leaks, 50U);
+  EXPECT_GT(leaks, rounds(150) / 2);
 }
 
 // REQ-RD-022, in any order of lines.
