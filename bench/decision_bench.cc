@@ -39,6 +39,7 @@ type Context = { route: String, environment: String, now: datetime,
         i);
     remit::policy::Tool tool;
     tool.name = tool.action = fmt::format("tool{}", i);
+    tool.argument_names = {"invoice", "limit", "note"};
     tool.resources = {{"/invoice", "Invoice"}};
     bundle.tools.push_back(std::move(tool));
   }
