@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -197,7 +198,7 @@ class Items {
     std::vector<bool> is_told(grade_.findings.size());
     for (const grading::InvocationGrade& one : grade_.invocations) {
       bool is_of_form = !one.findings.empty();
-      Entry entry{Rank::kOther, nullptr, &one};
+      Entry entry{Rank::kOther, nullptr, &one, 0};
       for (const std::size_t index : one.findings) {
         is_told[index] = true;
         is_of_form = is_of_form && grade_.findings[index].is_of_form;
@@ -207,10 +208,11 @@ class Items {
     }
     std::vector<Entry> others;
     for (const std::size_t i : order.single) {
-      if (!is_told[i]) others.push_back({order.ranks[i], &grade_.findings[i], nullptr});
+      if (!is_told[i]) others.push_back({order.ranks[i], &grade_.findings[i], nullptr, 0});
     }
     entries.insert(entries.begin(), others.begin(), others.end());
-    std::ranges::stable_sort(entries, {}, &Entry::rank);
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i].place = i;
+    std::ranges::sort(entries, {}, [](const Entry& one) { return std::pair(one.rank, one.place); });
     for (const Entry& one : entries) {
       one.finding != nullptr ? write_other(*one.finding) : write_invocation(*one.invocation);
     }
@@ -223,6 +225,7 @@ class Items {
     Rank rank = Rank::kOther;
     const Finding* finding = nullptr;  ///< of no invocation; else null
     const grading::InvocationGrade* invocation = nullptr;
+    std::size_t place = 0;  ///< among those of its rank
   };
 
   bool begin() {

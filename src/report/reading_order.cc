@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "report/finding_words.h"
 
@@ -33,7 +34,7 @@ ReadingOrder reading_order(const Grade& grade) {
     out.ranks.push_back(rank_of(grade, finding, out.blocking[i]));
     (finding.is_of_form ? out.of_form : out.single).push_back(i);
   }
-  std::ranges::stable_sort(out.single, {}, [&](std::size_t i) { return out.ranks[i]; });
+  std::ranges::sort(out.single, {}, [&](std::size_t i) { return std::pair(out.ranks[i], i); });
   return out;
 }
 
