@@ -46,9 +46,10 @@ Input Input::of_files(std::string name, std::vector<std::string> paths) {
   return input;
 }
 
-Input Input::of_log(std::string name, std::vector<std::string> segments) {
+Input Input::of_log(std::string name, std::vector<std::string> segments, bool is_closed) {
   Input input = of_files(std::move(name), std::move(segments));
   input.torn_tail = TornTail::kLoss;
+  input.is_unclosed = !is_closed;
   input.form = Form::kJsonLines;
   return input;
 }
@@ -122,7 +123,7 @@ Status EventReader::end_file() {
 
 Result<Item> EventReader::open_next() {
   const std::size_t streams = input_.stream != nullptr ? 1 : 0;
-  if (opened_ == streams + input_.paths.size()) return Item::kEnd;
+  if (opened_ == streams + input_.paths.size()) return end_input();
   if (opened_ < streams) {
     source_ = input_.name;
   } else {
@@ -133,6 +134,22 @@ Result<Item> EventReader::open_next() {
   ++opened_;
   is_last_ = opened_ == streams + input_.paths.size();
   return Item::kSource;
+}
+
+// What a writer at work has not written yet, or one that died never wrote, may be missing behind
+// the last line, cut or whole.
+Item EventReader::end_input() {
+  if (!input_.is_unclosed || is_end_told_) return Item::kEnd;
+  if (source_.empty()) {
+    source_ = input_.name;
+    return Item::kSource;
+  }
+  if (line_.number > 0) {
+    line_.offset += line_.text.size() + 1;
+    line_.text = {};
+    ++line_.number;
+  }
+  return lost(kUnclosedLog, writer_);
 }
 
 Status EventReader::open_path(std::size_t index) {
@@ -156,6 +173,7 @@ Status EventReader::begin_file(ReadFile& file) {
   text_.emplace(file);
   peeked_.emplace(*text_);
   has_event_ = has_object_ = false;
+  line_ = {};
   mistakes_ = 0;
   misfit_.reset();
   Form form = input_.form;
@@ -216,6 +234,7 @@ Item EventReader::malformed(Error error, std::uint64_t offset) {
 }
 
 Item EventReader::lost(std::string_view cause, std::string_view writer) {
+  is_end_told_ = true;
   current_ = &event_;
   event_.clear();
   event_.kind = event::EventKind::kEvidenceLost;

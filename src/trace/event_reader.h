@@ -48,6 +48,7 @@ struct Input {
   std::vector<std::string> paths;           ///< one for a plain file, the segments of a directory
   std::unique_ptr<ReadFile> stream;         ///< read before `paths`; null for files
   TornTail torn_tail = TornTail::kMistake;  ///< of the last path
+  bool is_unclosed = false;                 ///< its writer works on or died: it ends with a loss
   Form form = Form::kAuto;                  ///< of each file
   /// What was known of each path when the input was named; missing at the end, it is not compared.
   /// A file that does anything but grow before it is read is refused (REQ-IN-009).
@@ -57,8 +58,9 @@ struct Input {
   static Input of_file(std::string path);
   static Input of_files(std::string name, std::vector<std::string> paths);
   static Input of_stream(std::string name, std::unique_ptr<ReadFile> stream);
-  /// The segments of one writer of an evidence directory.
-  static Input of_log(std::string name, std::vector<std::string> segments);
+  /// The segments of one writer of an evidence directory. Behind those of a log that is not closed
+  /// an `evidence.lost` is read (REQ-IN-010).
+  static Input of_log(std::string name, std::vector<std::string> segments, bool is_closed);
 };
 
 /// Reads from an open descriptor, such as standard input, without owning it.
@@ -76,6 +78,9 @@ class DescriptorFile final : public ReadFile {
 /// The cause of the `evidence.lost` at the end of a file with requests whose decisions its form
 /// cannot record (REQ-IN-033).
 inline constexpr std::string_view kRequestsOnly = "a record of requests only";
+
+/// The cause of the one at the end of an unclosed log whose last line is whole (REQ-IN-010).
+inline constexpr std::string_view kUnclosedLog = "the log is not closed";
 
 /// What `EventReader::next` found.
 enum class Item : std::uint8_t {
@@ -142,6 +147,7 @@ class EventReader {
 
  private:
   Result<Item> open_next();
+  Item end_input();
   Status open_path(std::size_t index);
   Status begin_file(ReadFile& file);
   void note(Item item);
@@ -181,9 +187,10 @@ class EventReader {
   bool has_event_ = false;       ///< this and the next two: of the file
   bool has_object_ = false;      ///< a malformed line begins as an object does, or may do so
   std::uint64_t mistakes_ = 0;
-  bool is_last_ = false;  ///< no file follows the current one
-  std::string writer_;    ///< of the last event; kept only where a torn tail is a loss
-  event::Event event_;    ///< of what is translated or lost
+  bool is_last_ = false;      ///< no file follows the current one
+  bool is_end_told_ = false;  ///< the loss at the end of an unclosed log was given
+  std::string writer_;        ///< of the last event; kept only where a torn tail is a loss
+  event::Event event_;        ///< of what is translated or lost
   const event::Event* current_ = &event_;
   Line line_;
   Error error_;

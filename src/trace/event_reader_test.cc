@@ -101,19 +101,44 @@ TEST_F(FilesOfAnInput, EndTornOnlyInALogAndThereOnlyAtItsEnd) {  // REQ-IN-010, 
   const std::string wrong = std::to_string(torn.size()) + "!";
   const std::string first = write("a", torn);
   const std::string second = write("b", torn);
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {first, second})),
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {first, second}, true)),
             (std::vector<std::string>{"= " + first, "0 i1", wrong, "= " + second, "0 i1", lost}));
   EXPECT_EQ(items_of(files_, Input::of_files("files", {first})),
             (std::vector<std::string>{"= " + first, "0 i1", wrong}));
   const std::string whole = write("c", kWritten + "\n" + kWritten);
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole})),
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole}, true)),
             (std::vector<std::string>{"= " + whole, "0 i1",
                                       std::to_string(kWritten.size() + 1) + " i1"}));
   const std::string ended = write("d", torn + "\n");
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {ended})),
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {ended}, true)),
             (std::vector<std::string>{"= " + ended, "0 i1", wrong}));
   const std::string alone = write("e", "{");
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole, alone})).back(), "0- w: cut last line");
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole, alone}, true)).back(),
+            "0- w: cut last line");
+}
+
+TEST_F(FilesOfAnInput, EndWithALossInALogThatIsNotClosed) {  // REQ-IN-010
+  const std::string whole = write("a", kWritten + "\n" + kWritten + "\n");
+  const std::string none = write("b", "");
+  const std::string torn = write("c", kWritten + "\n{\"ev");
+  const std::string at_end = std::to_string(2 * (kWritten.size() + 1));
+  const std::string cut = std::to_string(kWritten.size() + 1);
+  const struct {
+    std::vector<std::string> segments;
+    std::vector<std::string> last;
+  } cases[] = {
+      {{whole}, {cut + " i1", at_end + "- w: the log is not closed"}},
+      {{whole, none}, {"= " + none, "0- w: the log is not closed"}},
+      {{torn}, {"0 i1", cut + "- w: cut last line"}},
+      {{none}, {"= " + none, "0- : the log is not closed"}},
+      {{}, {"= log", "0- : the log is not closed"}},
+  };
+  for (const auto& one : cases) {
+    std::vector<std::string> items = items_of(files_, Input::of_log("log", one.segments, false));
+    ASSERT_GE(items.size(), 2U);
+    items.erase(items.begin(), items.end() - 2);
+    EXPECT_EQ(items, one.last);
+  }
 }
 
 TEST(EventReader, ShowsDocumentsAsTheyWereWritten) {  // REQ-RD-013
@@ -182,7 +207,7 @@ TEST(EventReader, NeverRefusesASegmentOfALog) {  // REQ-IN-038
   testing::TestFolder folder;
   folder.put("1.jsonl", "text\ntext\n");
   PosixFileSystem files;
-  EXPECT_EQ(items_of(files, Input::of_log("log", {folder.path("1.jsonl")})).back(), "5!");
+  EXPECT_EQ(items_of(files, Input::of_log("log", {folder.path("1.jsonl")}, true)).back(), "5!");
 }
 
 TEST(EventReader, TellsWhichFilesGaveNothing) {  // REQ-IN-039

@@ -68,6 +68,7 @@ class Directory {
       ASSERT_TRUE(logs_[i]->close());
     }
     if (last_one_dies) files_.kill();
+    has_dead_ = last_one_dies;
     logs_.clear();
     files_.revive();
   }
@@ -96,6 +97,7 @@ class Directory {
                        string(kRoot) + "/" + writer.directory, path == writer.segments.back()});
       }
     }
+    out.back().is_unclosed = has_dead_;
     return out;
   }
   grading::Evidence evidence() {
@@ -105,8 +107,11 @@ class Directory {
       out.alterations.push_back({kRoot, {ErrorCode::kDataLoss, report.damage->to_string()}});
     }
     for (const auto& writer : writers()) {
+      const bool is_closed = std::ranges::none_of(report.writers, [&](const auto& state) {
+        return state.directory == writer.directory && !state.closed && !state.damage;
+      });
       out.inputs.push_back(
-          trace::Input::of_log(string(kRoot) + "/" + writer.directory, writer.segments));
+          trace::Input::of_log(string(kRoot) + "/" + writer.directory, writer.segments, is_closed));
     }
     return out;
   }
@@ -123,10 +128,11 @@ class Directory {
   testing::FakeClock clock_;
   SeededRandom random_;
   vector<std::unique_ptr<evidence::FileEvidenceLog>> logs_;
+  bool has_dead_ = false;  ///< the last writer died
 };
 
-// REQ-GR-090: written by the log itself, by several writers, in several segments; closed, cut or
-// altered.
+// REQ-GR-090, REQ-IN-010: written by the log itself, by several writers, in several segments;
+// closed, left open, cut or altered.
 TEST(InputTwin, AgreesOnEvidenceDirectories) {
   std::map<string, std::size_t> seen;
   int disagreements = 0;
@@ -142,8 +148,8 @@ TEST(InputTwin, AgreesOnEvidenceDirectories) {
       line.pop_back();
       if (is_event(line)) directory.write(planned.writer, line);
     }
-    const std::uint64_t fate = random.number(4);
-    directory.end(fate == 1);
+    const std::uint64_t fate = random.number(5);
+    directory.end(fate == 1 || fate == 4);
     if (fate == 1 || fate == 2) directory.damage(random, fate == 1);
     const vector<NaiveInput> inputs = directory.inputs();
     grading::Evidence evidence = directory.evidence();

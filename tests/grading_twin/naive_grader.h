@@ -22,6 +22,7 @@ struct NaiveInput {
   std::string bytes;
   std::string log = {};            ///< the input of which this is one file; empty for itself
   bool may_be_torn = false;        ///< a last line without its end is a loss (REQ-IN-010)
+  bool is_unclosed = false;        ///< it ends a log that goes on, or would (REQ-IN-010)
   bool has_requests_only = false;  ///< it stands for a form that has no room for more (REQ-IN-033)
   std::string translated_from = {};  ///< the file of another form that it stands for, as it is read
 };

@@ -78,7 +78,8 @@ NaiveMistake mistake_of(const Error& error, const ReadLine& line) {
 
 /// What was read so far of each writer.
 struct Reading {
-  std::string last_writer;  // of the last event in this file
+  std::string log;          // of this file
+  std::string last_writer;  // of the last event in this log
   std::map<NaiveWriter, std::int64_t> last_seq, highest_seq;
   std::map<std::pair<NaiveWriter, std::int64_t>, std::size_t> by_number;  // index in the trace
 };
@@ -117,13 +118,13 @@ void read_event(NaiveEvent event, std::uint32_t ignored_fields, Reading& reading
   trace.events.push_back(std::move(event));
 }
 
-// REQ-IN-010: what a writer left that died within a line.
-NaiveEvent cut_last_line(const ReadLine& line, const std::string& writer) {
+// REQ-IN-010: what may be missing at the end of a log.
+NaiveEvent loss(const ReadLine& line, const std::string& writer, const char* cause) {
   NaiveEvent out;
   out.kind = EventKind::kEvidenceLost;
   out.line = line.text;
   out.integers[Field::kEvents] = -1;
-  out.text[Field::kCause] = "cut last line";
+  out.text[Field::kCause] = cause;
   if (!writer.empty()) out.text[Field::kWriter] = writer;
   return out;
 }
@@ -170,6 +171,16 @@ void look_at_fields(const std::string& line, NaiveTrace& trace) {
   }
 }
 
+void take(NaiveEvent event, const ReadLine& line, std::uint32_t ignored_fields, Reading& reading,
+          NaiveTrace& trace) {
+  reading.last_writer = event.get(Field::kWriter);
+  event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
+                                           : NaiveWriter{true, line.log};
+  event.place = place_of(event, line);
+  trace.looks.push_back(look_at(line, &event));
+  read_event(std::move(event), ignored_fields, reading, trace);
+}
+
 void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, NaiveTrace& trace) {
   const std::string padded = line.text + std::string(event::Decoder::kPadding, '\0');
   event::Event decoded;
@@ -180,13 +191,8 @@ void read_line(const ReadLine& line, event::Decoder& decoder, Reading& reading, 
     return trace.malformed.push_back(mistake_of(status.error(), line));
   }
   if (status && decoded.ignored_fields > 0) look_at_fields(line.text, trace);
-  NaiveEvent event = status ? owned(decoded, line.text) : cut_last_line(line, reading.last_writer);
-  reading.last_writer = event.get(Field::kWriter);
-  event.writer = event.has(Field::kWriter) ? NaiveWriter{false, event.get(Field::kWriter)}
-                                           : NaiveWriter{true, line.log};
-  event.place = place_of(event, line);
-  trace.looks.push_back(look_at(line, &event));
-  read_event(std::move(event), decoded.ignored_fields, reading, trace);
+  take(status ? owned(decoded, line.text) : loss(line, reading.last_writer, "cut last line"), line,
+       decoded.ignored_fields, reading, trace);
 }
 
 // REQ-IN-032: one document on each line, or one in all.
@@ -236,10 +242,10 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
     trace.files_of_requests += input.has_requests_only ? 1 : 0;
     const std::size_t looks = trace.looks.size();
     std::istringstream lines(input.bytes);
-    reading.last_writer.clear();
     ReadLine line;
     line.input = input.name;
     line.log = input.log.empty() ? input.name : input.log;
+    if (std::exchange(reading.log, line.log) != line.log) reading.last_writer.clear();
     for (std::uint64_t next = 0; std::getline(lines, line.text); line.offset = next) {
       next = line.offset + line.text.size() + 1;
       ++line.number;
@@ -248,6 +254,11 @@ NaiveTrace read_trace(std::vector<NaiveInput> inputs) {
       if (line.text.ends_with('\r')) line.text.pop_back();
       if (line.text.find_first_not_of(" \t\r") == std::string::npos) continue;
       read_line(line, decoder, reading, trace);
+    }
+    if (input.is_unclosed && !line.is_torn) {
+      line.number += line.number > 0 ? 1 : 0;
+      line.text = line.written = "";
+      take(loss(line, reading.last_writer, "the log is not closed"), line, 0, reading, trace);
     }
     if (input.translated_from.empty()) continue;
     trace.looks.resize(looks);
