@@ -94,7 +94,7 @@ Result<grading::Grade> graded(const Arguments& arguments, World& world,
 }
 
 // What cannot be followed, or not be told piece by piece; nothing where all is well.
-std::optional<Error> unwatchable(const Arguments& arguments) {
+std::optional<Error> unwatchable(const Arguments& arguments, const World& world) {
   const std::string format = arguments.value("--format", "text");
   if (format != "text" && format != "json") {
     return Error{ErrorCode::kInvalidInput,
@@ -105,9 +105,16 @@ std::optional<Error> unwatchable(const Arguments& arguments) {
                  "--watch has no end to be on the way to; --progress always is for one grade"};
   }
   for (const std::string& input : arguments.positionals()) {
-    if (input != "-") continue;
+    if (input == "-") {
+      return Error{ErrorCode::kInvalidInput,
+                   "--watch follows files and directories; standard input can be read only once"};
+    }
+    const Result<FileInfo> info = world.files.info(input);
+    if (!info || info->target_kind != FileInfo::Kind::kOther) continue;
     return Error{ErrorCode::kInvalidInput,
-                 "--watch follows files and directories; standard input can be read only once"};
+                 "is a pipe, a socket or a device, which can be read only once: --watch follows "
+                 "files and directories",
+                 input};
   }
   return std::nullopt;
 }
@@ -130,7 +137,8 @@ int run_grade(const Arguments& arguments, World& world) {
   }
   const bool is_watch = arguments.has("--watch");
   if (is_watch) {
-    if (const std::optional<Error> error = unwatchable(arguments)) return refuse(world, {*error});
+    if (const std::optional<Error> error = unwatchable(arguments, world))
+      return refuse(world, {*error});
   }
   const Result<grading::Grade> grade = is_watch ? watched(arguments, world, *parsed.request)
                                                 : graded(arguments, world, *parsed.request);

@@ -72,7 +72,12 @@ Result<std::string> SettledFiles::read(const std::string& path, std::uint64_t ma
   return text;
 }
 
+// Opening a pipe waits for who writes to it, and no signal would end that.
 Result<std::unique_ptr<ReadFile>> SettledFiles::open_read(const std::string& path) {
+  const Result<FileInfo> info = FilesOver::info(path);
+  if (info && info->target_kind == FileInfo::Kind::kOther) {
+    return Error{ErrorCode::kUnavailable, "is a pipe, a socket or a device now", path};
+  }
   REMIT_TRY_ASSIGN(std::unique_ptr<ReadFile> file, FilesOver::open_read(path));
   return std::unique_ptr<ReadFile>(std::make_unique<WholeLines>(std::move(file)));
 }

@@ -11,7 +11,8 @@
 namespace remit::cli {
 
 /// Another file system, in which each file ends behind its last line feed; a packed file (gzip,
-/// zstd) ends where it ends. Only for reading: what writes goes through unchanged.
+/// zstd) ends where it ends, and what is no file cannot be opened. Only for reading: what writes
+/// goes through unchanged.
 class SettledFiles final : public FilesOver {
  public:
   using FilesOver::FilesOver;

@@ -22,6 +22,7 @@ using grading::Verdict;
 
 // What is not there may still come, as long as the run goes on.
 bool may_still_change(const Finding& finding) {
+  if (finding.is_of_open_log) return true;
   switch (finding.code) {
     case Code::kMissingRunFinished:
     case Code::kVacuousCase:
@@ -79,8 +80,11 @@ Result<bool> Watch::look(const Tell& tell) {
   }
   std::set<std::string> found;
   std::set<std::string> altered;
+  // A writer closes its log behind the end of its run.
+  const bool has_ended =
+      grade->has_ended && std::ranges::none_of(grade->findings, &Finding::is_of_open_log);
   for (const Finding& finding : grade->findings) {
-    if (may_still_change(finding) && !grade->has_ended) continue;
+    if (may_still_change(finding) && !has_ended) continue;
     std::string name = identity(finding);
     if (finding.code == Code::kEvidenceAltered) {
       // A writer may stand between two of its files at this moment; what is altered stays so.
@@ -101,7 +105,7 @@ Result<bool> Watch::look(const Tell& tell) {
   told_ = std::move(found);
   told_population_ = news.population;
   if (is_news) REMIT_TRY(tell(news));
-  return grade->has_ended;
+  return has_ended;
 }
 
 // A name may hold a canary.

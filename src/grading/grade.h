@@ -64,6 +64,8 @@ struct Finding {
   /// It only says that a file's form has no room for what is missing (REQ-IN-033): reports for
   /// people tell all of these together.
   bool is_of_form = false;
+  /// It only says that a log is not closed (REQ-IN-010): what it misses may still be written.
+  bool is_of_open_log = false;
   /// The entry of `Grade::baseline` by which it is known: it is told and does not fail the gate.
   std::optional<std::size_t> known;
 };

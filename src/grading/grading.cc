@@ -311,6 +311,7 @@ void Grader::State::find_in_logs() {
                                   cause.empty() ? "" : fmt::format(", {}", quoted(cause))));
       lost.events.push_back(store.position(w, one.is_numbered, one.key.seq, one.place, one.line));
       lost.is_of_form = cause == trace::kRequestsOnly;
+      lost.is_of_open_log = cause == trace::kUnclosedLog;
       findings.push_back(std::move(lost));
     }
     for (const RunFinished& one : log.finished) {

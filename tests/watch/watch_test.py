@@ -7,6 +7,7 @@ Nothing is timed: each step waits for what the watch says of the step before.
 """
 
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import unittest
 from pathlib import Path
 
 BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
+DESK = Path(__file__).resolve().parents[2] / "examples" / "invoice_desk"
 PATIENCE = 120
 
 
@@ -223,11 +225,78 @@ class WatchTest(unittest.TestCase):
         watch.process.send_signal(signal.SIGINT)
         self.assertEqual(watch.process.wait(timeout=PATIENCE), 65)
 
+    def gateway(self):
+        """`remit stdio` in front of the invoice desk, that has answered one call; the record of its
+        finish may come behind the answer."""
+        for name in ("bundle", "remit.yaml"):
+            subprocess.run(["cp", "-R", DESK / name, self.folder], check=True)
+        subprocess.run(["chmod", "-R", "go-w", self.folder], check=True)
+        key = self.folder / "digest.key"
+        key.write_bytes(b"k" * 32)
+        key.chmod(0o600)
+        server = BINARIES / "invoice_desk_server"
+        (self.folder / "invoice_desk_server").symlink_to(server)
+        subprocess.run([server, "--create", "desk.db"], cwd=self.folder, check=True)
+        gateway = subprocess.Popen(
+            [BINARIES / "remit", "stdio", "--config", "remit.yaml"], cwd=self.folder,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(gateway.wait)
+        self.addCleanup(gateway.kill)
+        self.addCleanup(gateway.stdout.close)
+        messages = (
+            {"id": 1, "method": "initialize",
+             "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                        "clientInfo": {"name": "watched", "version": "1"}}},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": {"name": "invoice.list", "arguments": {}}})
+        for message in messages:
+            gateway.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        gateway.stdin.flush()
+        while json.loads(gateway.stdout.readline()).get("id") != 2:
+            pass
+        return gateway
+
+    def test_a_gateway_at_work_loses_nothing_and_ends_when_its_log_is_closed(self):
+        gateway = self.gateway()
+        watch = self.watch("evidence")
+        said = watch.until(lambda said: said["invocations"] == 1)
+        self.assertEqual((said["findings"], said["verdicts"]["completeness"]), ([], "passed"))
+        gateway.stdin.close()
+        grade, code = watch.end()
+        self.assertEqual((grade["gate"], code), ("passed", 0))
+
+    def test_of_a_gateway_that_was_killed_the_end_is_unknown(self):
+        gateway = self.gateway()
+        watch = self.watch("evidence")
+        watch.until(lambda said: said["invocations"] == 1)
+        gateway.kill()
+        gateway.wait()
+        gateway.stdin.close()
+        watch.process.send_signal(signal.SIGINT)
+        grade, code = watch.end()
+        self.assertEqual(grade["findings"][0]["code"], "evidence_lost")
+        self.assertEqual({one["value"] for one in grade["findings"]}, {"undetermined"})
+        self.assertEqual((grade["gate"], code), ("undetermined", 2))
+
+    def test_a_pipe_that_comes_later_holds_nobody_up(self):
+        watch = self.watch()
+        self.assertIn("waiting", watch.errors.get(timeout=PATIENCE))
+        os.mkfifo(self.trace)
+        self.assertIn("is a pipe", watch.errors.get(timeout=PATIENCE))
+        self.trace.unlink()
+        self.write(denied("i1"))
+        watch.events(2)
+        watch.process.send_signal(signal.SIGINT)
+        self.assertEqual(watch.end()[1], 0)
+
     def test_what_cannot_be_followed_is_refused(self):
         self.trace.write_text(denied("i1"))
-        for arguments in (["--watch", "-"], ["--watch", "trace.jsonl", "--format", "junit"]):
+        os.mkfifo(self.folder / "pipe")
+        for arguments in (["--watch", "-"], ["--watch", "trace.jsonl", "--format", "junit"],
+                          ["--watch", "pipe"], ["--watch", "trace.jsonl", "/dev/null"]):
             done = subprocess.run([BINARIES / "remit", "grade", *arguments], cwd=self.folder,
-                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)
+                                  stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                                  timeout=PATIENCE)
             self.assertEqual(done.returncode, 64, done.stderr)
 
 
