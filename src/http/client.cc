@@ -48,6 +48,7 @@ class Client::Impl {
       : options_(std::move(options)), clock_(clock), lookup_(clock), tls_(std::move(tls)) {}
 
   Result<Response> send(const ClientRequest& request, const std::stop_token& stop);
+  Status reach(const Url& url, MonotonicTime deadline, const std::stop_token& stop);
 
  private:
   struct Resting {
@@ -189,6 +190,16 @@ Result<Response> Client::Impl::send(const ClientRequest& request, const std::sto
   return out;
 }
 
+Status Client::Impl::reach(const Url& url, MonotonicTime deadline, const std::stop_token& stop) {
+  REMIT_TRY(take_place(deadline, stop));
+  const auto connection = connect({.url = url, .deadline = deadline}, stop);
+  leave_place();
+  if (connection) return {};
+  Error error = connection.error();
+  error.where = url.authority();
+  return error;
+}
+
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
@@ -206,6 +217,10 @@ Result<std::unique_ptr<Client>> Client::create(const ClientOptions& options, con
 
 Result<Response> Client::send(const ClientRequest& request, std::stop_token stop) {
   return impl_->send(request, stop);
+}
+
+Status Client::reach(const Url& url, MonotonicTime deadline, std::stop_token stop) {
+  return impl_->reach(url, deadline, stop);
 }
 
 }  // namespace remit::http

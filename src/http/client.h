@@ -61,6 +61,11 @@ class Client {
   /// have acted upon the request.
   Result<Response> send(const ClientRequest& request, std::stop_token stop = {});
 
+  /// Whether the server of `url` takes a connection, with TLS where the URL says so, by `deadline`.
+  /// The connection is closed again and asks for nothing. Errors: those of `send` that come before
+  /// a request is sent.
+  Status reach(const Url& url, MonotonicTime deadline, std::stop_token stop = {});
+
  private:
   class Impl;
   explicit Client(std::unique_ptr<Impl> impl);

@@ -175,6 +175,25 @@ TEST_F(ClientTest, TellsThatNobodyListens) {
             "unavailable: the name is not known");
 }
 
+TEST_F(ClientTest, SaysWhetherSomebodyListensAndAsksForNothing) {
+  std::uint16_t port = 0;
+  const auto reached = [&] {
+    return client()->reach(request("http://127.0.0.1:" + std::to_string(port) + "/").url,
+                           clock_.monotonic_now() + 60s);
+  };
+  {
+    std::promise<std::string> received;
+    const ScriptedServer server([&](RawSocket& socket) { received.set_value(socket.read_all()); });
+    port = server.port();
+    EXPECT_TRUE(reached());
+    EXPECT_EQ(received.get_future().get(), "");
+  }
+  const Status refused = reached();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "cannot connect: Connection refused");
+  EXPECT_EQ(refused.error().where, "127.0.0.1:" + std::to_string(port));
+}
+
 // REQ-HT-035.
 TEST_F(ClientTest, WaitsNoLongerThanTheDeadline) {
   std::atomic<bool> is_over{false};
