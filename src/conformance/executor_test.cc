@@ -2,8 +2,11 @@
 // are taken for. Whole runs are in tests/conformance.
 #include "conformance/executor.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "base/file_system.h"
 #include "base/random.h"
 #include "conformance/effect_owners.h"
@@ -372,6 +376,44 @@ TEST(ExecutorRuns, SayWhatCannotBeAskedAndWhatIsMissing) {
   EXPECT_EQ(run.exit_code, 1);
 }
 
+/// A port of this machine at which nobody listens and nobody else can.
+class HeldPort {
+ public:
+  HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const plain = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_.get(), plain, size), 0);
+    EXPECT_EQ(::getsockname(socket_.get(), plain, &size), 0);
+    place_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  [[nodiscard]] const std::string& place() const { return place_; }
+
+ private:
+  FileDescriptor socket_;
+  std::string place_;
+};
+
+// REQ-CF-092: nothing was asked of whoever does not listen, wherever the address is from.
+TEST(ExecutorRuns, SayThatNobodyListens) {
+  const HeldPort port;
+  std::string text = replaced(kHttp, "127.0.0.1:8808", port.place());
+  text += "cannot: {fixture: there is one}\n";
+  RunOptions options;
+  options.cases = {"allowed", "wrong-tenant"};
+  options.routes = {"legacy"};
+  const PackRun run = run_subject(text, options);
+  ASSERT_EQ(run.trials.size(), 2U);
+  for (const TrialResult& trial : run.trials) {
+    EXPECT_EQ(trial.verdict, Verdict::kFault);
+    EXPECT_THAT(trial.fault, HasSubstr(port.place()));
+    EXPECT_THAT(trial.fault, HasSubstr("does not listen: cannot connect: Connection refused"));
+  }
+  EXPECT_EQ(run.exit_code, 2);
+}
+
 // REQ-CF-034: what cannot be asked is no pass, also where nothing else was asked for.
 TEST(ExecutorRuns, PassNothingThatWasNotAsked) {
   RunOptions options;
@@ -421,6 +463,31 @@ TEST(HostileExecutors, AreReadWhileTheyAreAsked) {
     EXPECT_NE(each.what, "caller_saw") << each.message;
   }
   EXPECT_EQ(run.trials.front().fault, "");
+}
+
+// REQ-CF-040: whoever writes a subject sees by what an answer can be told.
+TEST(ExecutorRuns, ShowTheAnswerThatWasNotExpected) {
+  const struct {
+    const char* protocol;
+    const char* answer;
+  } kRows[] = {{"mcp", "\"error -32050: go away"}, {"http", "\"418 go away"}};
+  for (const auto& row : kRows) {
+    std::string text = hostile_executor(row.protocol, "refuses");
+    text = replaced(text, "deadline_ms: 8000", "deadline_ms: 60000");
+    RunOptions options;
+    options.cases = {"allowed"};
+    const PackRun run = run_subject(text, options);
+    ASSERT_EQ(run.trials.size(), 1U) << row.protocol;
+    ASSERT_FALSE(run.trials.front().mismatches.empty()) << run.trials.front().fault;
+    const Mismatch& seen = run.trials.front().mismatches.front();
+    EXPECT_EQ(seen.what, "caller_saw");
+    EXPECT_THAT(seen.answer, HasSubstr(row.answer));
+    for (const Format& format : formats()) {
+      const std::string report = format.write(run);
+      EXPECT_THAT(report, HasSubstr("go away")) << format.name;
+      EXPECT_EQ(report.find('\x1b'), std::string::npos) << format.name;
+    }
+  }
 }
 
 // REQ-CF-085: another takes the place of one that ended within a trial, at another address.

@@ -2,16 +2,12 @@
 #include "conformance/http_harness.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
 #include "conformance/http_form.h"
 #include "conformance/limits.h"
 #include "process/file_descriptor.h"
@@ -21,20 +17,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{20};  // between two looks at a server that starts
 constexpr std::uint64_t kMaxUrlFileBytes = 4096;
-
-bool is_listening(const http::Url& url) {
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const std::string host = url.host == "localhost" ? "127.0.0.1" : url.host;
-  if (::getaddrinfo(host.c_str(), std::to_string(url.port).c_str(), &hints, &found) != 0) {
-    return false;
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  const FileDescriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return socket.is_open() && ::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0;
-}
 
 void wait(std::chrono::milliseconds time) {
   ::poll(nullptr, 0, static_cast<int>(time.count()));
@@ -141,17 +123,19 @@ Result<std::string> HttpHarness::find_url(MonotonicTime until) {
   }
 }
 
-// A connection without a request asks for nothing and leaves no record.
+// A connection without a request asks for nothing and leaves no record. One that somebody else
+// started listens already; ours may still be about to.
 Status HttpHarness::wait_until_connected(MonotonicTime until) {
-  if (!child_ || !url_->is_loopback()) return {};
-  while (!is_listening(*url_)) {
+  for (;;) {
+    const Status reached = client_->reach(*url_, until);
+    if (reached) return {};
     REMIT_TRY(check_process());
-    if (world_.clock.monotonic_now() >= until) {
-      return Error{ErrorCode::kDeadlineExceeded, "the executor does not listen", url_->authority()};
+    if (!child_ || world_.clock.monotonic_now() >= until) {
+      return Error{reached.error().code, "the executor does not listen: " + reached.error().message,
+                   reached.error().where};
     }
     wait(kLook);
   }
-  return {};
 }
 
 // What reached the tool counts as if it had come to the spy itself.

@@ -23,6 +23,7 @@ namespace remit::conformance {
 namespace {
 
 constexpr std::size_t kMaxFindingsTold = 6;
+constexpr std::size_t kMaxAnswerShown = 200;  // in bytes
 constexpr std::string_view kSpyName = "conformance-spy";
 // A trial has some twenty events: the grader needs no more than this to keep them in memory.
 constexpr std::size_t kTrialMemoryBytes = std::size_t{1} << 20U;
@@ -85,6 +86,8 @@ class Judge {
         add("caller_saw", step.call,
             fmt::format("the caller of {} saw {}, and should have seen {}", step.call,
                         found->second.saw, fmt::join(step.expect->sees, " or ")));
+        const std::string& answer = found->second.answer;
+        if (!answer.empty()) out_.mismatches.back().answer = quoted(answer, kMaxAnswerShown);
       }
       if (step.expect->same_answer_as) compare_answers(step, found->second);
     }
@@ -98,7 +101,8 @@ class Judge {
     if (plain(sight.answer) == plain(other->second.answer)) return;
     add("answers_differ", step.call,
         fmt::format("{} was told {} and {} was told {}: the difference says what exists", step.call,
-                    quoted(sight.answer, 200), other->first, quoted(other->second.answer, 200)));
+                    quoted(sight.answer, kMaxAnswerShown), other->first,
+                    quoted(other->second.answer, kMaxAnswerShown)));
   }
 
   [[nodiscard]] std::string plain(std::string answer) const {
@@ -297,6 +301,11 @@ class Judge {
 };
 
 }  // namespace
+
+std::string mismatch_words(const Mismatch& mismatch) {
+  if (mismatch.answer.empty()) return mismatch.message;
+  return fmt::format("{}; the answer was {}", mismatch.message, mismatch.answer);
+}
 
 std::string finding_words(const grading::Finding& finding) {
   return fmt::format("{}: {}", grading::code_info(finding.code).name,

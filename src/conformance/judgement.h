@@ -21,7 +21,12 @@ struct Mismatch {
   std::string message;  ///< one sentence; lower case
   /// Of a `verdict`: the grade's findings that made it so, the worst first, each way once.
   std::vector<grading::Finding> findings = {};
+  /// Of a `caller_saw`: what the caller was answered; quoted and cut, empty for nothing.
+  std::string answer = {};
 };
+
+/// `MESSAGE; the answer was "x"`, as every report says it.
+std::string mismatch_words(const Mismatch& mismatch);
 
 /// `CODE: message; expected "x", recorded "y"`, as every report of a run says it.
 std::string finding_words(const grading::Finding& finding);

@@ -1,6 +1,8 @@
 // Sessions by caller, and answers told apart.
 #include "conformance/mcp_harness.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/error.h"
@@ -42,10 +44,11 @@ Seen seen_of(const McpAnswer& answer, const AnswerMarks& marks) {
   }
   const auto& error = std::get<mcp::ErrorResponse>(answer);
   const std::string_view status = error.data ? status_in(*error.data) : std::string_view{};
-  if (!status.empty()) return {std::string(status), error.message};
+  const std::string words = fmt::format("error {}: {}", error.code, error.message);
+  if (!status.empty()) return {std::string(status), words};
   const bool is_denied =
       is_one_of(error.code, marks.denied_codes) || has_mark(error.message, marks.denied_texts);
-  return {is_denied ? "denied" : "failed", error.message};
+  return {is_denied ? "denied" : "failed", words};
 }
 
 Result<std::unique_ptr<McpHarness>> McpHarness::start(const Subject& subject, Spy& spy,

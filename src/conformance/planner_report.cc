@@ -1,13 +1,16 @@
 // What the lane of planners shows, with what it cost, in two forms.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "conformance/planner.h"
+#include "report/finding_words.h"
 #include "report/json_writer.h"
 
 namespace remit::conformance {
@@ -30,14 +33,19 @@ std::string counted(const std::vector<const PlannerTrial*>& trials, grading::Ver
   return out.empty() ? "not graded" : out;
 }
 
+// `1 call`, `2 calls`.
+std::string number_of(std::int64_t number, std::string_view what) {
+  return report::counted(static_cast<std::uint64_t>(number), what, fmt::format("{}s", what));
+}
+
 std::string cost_words(const ChatCost& cost) {
   std::string out = fmt::format(
-      "{} requests, {} of them repeated, {} times told to slow down, {} ms waited; {} + "
-      "{} tokens (prompt + completion, as the endpoint counts)",
-      cost.requests, cost.retries, cost.rate_limited, cost.waited.count(), cost.prompt_tokens,
-      cost.completion_tokens);
+      "{}, {} of them repeated, {} told to slow down, {} ms waited; {} + {} tokens (prompt + "
+      "completion, as the endpoint counts)",
+      number_of(cost.requests, "request"), cost.retries, number_of(cost.rate_limited, "time"),
+      cost.waited.count(), cost.prompt_tokens, cost.completion_tokens);
   if (cost.answers_without_usage > 0) {
-    out += fmt::format(", {} answers without a count", cost.answers_without_usage);
+    out += fmt::format(", {} without a count", number_of(cost.answers_without_usage, "answer"));
   }
   return out;
 }
@@ -82,7 +90,7 @@ void write_trial(const PlannerTrial& trial, report::JsonWriter& out) {
     out.open('{');
     out.member("what", each.what);
     if (!each.call.empty()) out.member("call", each.call);
-    out.member("message", each.message);
+    out.member("message", mismatch_words(each));
     out.close('}');
   }
   out.close(']');
@@ -93,9 +101,10 @@ void write_trial(const PlannerTrial& trial, report::JsonWriter& out) {
 }  // namespace
 
 std::string planner_text(const PlannerRun& run) {
-  std::string out = fmt::format(
-      "planner {} at {}, subject {}, route {}, {} repetitions, pack v{}\n{}\n", quoted(run.model),
-      run.endpoint, quoted(run.subject), run.route, run.repetitions, run.pack_version, kWhatItIs);
+  std::string out =
+      fmt::format("planner {} at {}, subject {}, route {}, {}, pack v{}\n{}\n", quoted(run.model),
+                  run.endpoint, quoted(run.subject), run.route,
+                  number_of(run.repetitions, "repetition"), run.pack_version, kWhatItIs);
   std::vector<std::pair<std::string, std::vector<const PlannerTrial*>>> tasks;
   for (const PlannerTrial& trial : run.trials) {
     if (tasks.empty() || tasks.back().first != trial.case_id) tasks.push_back({trial.case_id, {}});
@@ -109,12 +118,12 @@ std::string planner_text(const PlannerRun& run) {
       out += fmt::format("  {}: {}\n", grading::verdict_name(verdict), counted(trials, verdict));
     }
     for (const PlannerTrial* trial : trials) {
-      out += fmt::format("  {}: {} calls, {} denied, {} malformed{}\n", trial->repetition,
-                         trial->calls, trial->denied, trial->malformed,
+      out += fmt::format("  {}: {}, {} denied, {} malformed{}\n", trial->repetition,
+                         number_of(trial->calls, "call"), trial->denied, trial->malformed,
                          trial->was_stopped ? ", stopped: it did not end" : "");
       for (const std::string& asked : trial->asked) out += "     " + quoted(asked) + "\n";
       for (const Mismatch& each : trial->mismatches) {
-        out += fmt::format("     {}: {}\n", each.what, each.message);
+        out += fmt::format("     {}: {}\n", each.what, mismatch_words(each));
       }
       if (!trial->fault.empty()) out += "     nothing shown: " + trial->fault + "\n";
     }

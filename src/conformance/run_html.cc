@@ -56,7 +56,7 @@ void write_trial(const TrialResult& trial, std::string& out) {
                      cell(trial.verdict));
   if (!trial.fault.empty()) out += fmt::format("<li>{}</li>\n", html_text(trial.fault));
   for (const Mismatch& each : trial.mismatches) {
-    out += fmt::format("<li>{}: {}", html_text(each.what), html_text(each.message));
+    out += fmt::format("<li>{}: {}", html_text(each.what), html_text(mismatch_words(each)));
     if (!each.findings.empty()) {
       out += "<ul>\n";
       for (const grading::Finding& finding : each.findings) {

@@ -57,7 +57,7 @@ void write_trial(const TrialResult& trial, JsonWriter& out) {
     out.open('{');
     out.member("what", each.what);
     if (!each.call.empty()) out.member("call", each.call);
-    out.member("message", each.message);
+    out.member("message", mismatch_words(each));
     if (!each.findings.empty()) write_findings(each.findings, out);
     out.close('}');
   }

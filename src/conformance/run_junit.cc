@@ -39,7 +39,7 @@ std::string escaped(std::string_view text) {
 std::string lines_of(const TrialResult& trial) {
   std::string out;
   for (const Mismatch& each : trial.mismatches) {
-    out += fmt::format("{}: {}\n", each.what, each.message);
+    out += fmt::format("{}: {}\n", each.what, mismatch_words(each));
     for (const grading::Finding& finding : each.findings) {
       out += fmt::format("  {}\n", finding_words(finding));
     }

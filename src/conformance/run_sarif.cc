@@ -64,7 +64,7 @@ void write_result(const Run& run, const TrialResult& trial, JsonWriter& out) {
     text += "as expected, but the control of the route did not pass";
   }
   for (const Mismatch& each : trial.mismatches) {
-    text += each.message;
+    text += mismatch_words(each);
     for (const grading::Finding& finding : each.findings) text += "; " + finding_words(finding);
     text += ". ";
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "conformance/formats.h"
@@ -62,8 +63,47 @@ void write_table(const Run& run, std::string& out) {
 /// What is told once of several routes.
 struct Told {
   std::string what, routes;
-  std::string kept;  ///< of the first of them
+  const TrialResult* first;
 };
+
+// What did not fit, without the answers: their words differ from route to route. A finding that
+// several verdicts share is told once.
+std::string what_is_wrong(const TrialResult& trial) {
+  std::string out;
+  std::set<std::string> findings;
+  if (trial.verdict == Verdict::kFault) out = "    harness fault: " + trial.fault + "\n";
+  if (trial.verdict == Verdict::kUnproven) {
+    out = "    as expected, but the control of the route did not pass: nothing is shown\n";
+  }
+  for (const Mismatch& mismatch : trial.mismatches) {
+    out += fmt::format("    {}: {}\n", mismatch.what, mismatch.message);
+    for (const grading::Finding& finding : mismatch.findings) {
+      const std::string words = finding_words(finding);
+      if (findings.insert(words).second) out += fmt::format("      {}\n", words);
+    }
+  }
+  return out;
+}
+
+// A word as a shell takes it from a line; what would break the line is shown and not for a shell.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
+  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
+  const bool is_on_one_line = std::none_of(
+      word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (!is_on_one_line) return quoted(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::string look_at(const std::string& kept, const Case& one) {
+  return fmt::format(
+      "    look at it: remit grade {} --manifest {}{}\n", shell_word(kept + "/record"),
+      shell_word(kept + "/manifest.json"),
+      one.contract == kUsualContract ? "" : fmt::format(" --contract {}", one.contract));
+}
 
 // The routes on which a case fails in one and the same way are told together.
 void write_failures(const Run& run, std::string& out) {
@@ -71,21 +111,11 @@ void write_failures(const Run& run, std::string& out) {
     std::vector<Told> told;
     for (const TrialResult& trial : run.trials) {
       if (trial.case_id != one.id || trial.verdict == Verdict::kPassed) continue;
-      std::string what;
-      if (trial.verdict == Verdict::kFault) what = "    harness fault: " + trial.fault + "\n";
-      if (trial.verdict == Verdict::kUnproven) {
-        what = "    as expected, but the control of the route did not pass: nothing is shown\n";
-      }
-      for (const Mismatch& mismatch : trial.mismatches) {
-        what += fmt::format("    {}: {}\n", mismatch.what, mismatch.message);
-        for (const grading::Finding& finding : mismatch.findings) {
-          what += fmt::format("      {}\n", finding_words(finding));
-        }
-      }
+      const std::string what = what_is_wrong(trial);
       const auto same = std::find_if(told.begin(), told.end(),
                                      [&](const auto& each) { return each.what == what; });
       if (same == told.end()) {
-        told.push_back({what, trial.route, trial.kept});
+        told.push_back({what, trial.route, &trial});
       } else {
         same->routes += ", " + trial.route;
       }
@@ -94,10 +124,13 @@ void write_failures(const Run& run, std::string& out) {
     out += fmt::format("\n{}: {}\n  proves {}\n", one.id, one.title, one.proves);
     for (const Told& each : told) {
       out += fmt::format("  on {}:\n{}", each.routes, each.what);
-      if (each.kept.empty()) continue;
-      out += fmt::format(
-          "    look at it: remit grade {0}/record --manifest {0}/manifest.json{1}\n", each.kept,
-          one.contract == kUsualContract ? "" : fmt::format(" --contract {}", one.contract));
+      for (const Mismatch& mismatch : each.first->mismatches) {
+        if (mismatch.answer.empty()) continue;
+        out += fmt::format("    {} by {} was answered {}\n", mismatch.call, each.first->route,
+                           mismatch.answer);
+      }
+      if (each.first->kept.empty()) continue;
+      out += look_at(each.first->kept, one);
     }
   }
 }
@@ -121,11 +154,11 @@ std::string run_text(const Run& run) {
   }
   out += "\n";
   for (const std::string& sentence : run.scope) out += fmt::format("scope: {}\n", sentence);
-  out += fmt::format("{}: {} passed, {} failed, {} known, {} unproven, {} harness faults\n",
-                     report::counted(run.trials.size(), "trial", "trials"),
-                     run.count(Verdict::kPassed), run.count(Verdict::kFailed),
-                     run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
-                     run.count(Verdict::kFault));
+  out += fmt::format(
+      "{}: {} passed, {} failed, {} known, {} unproven, {}\n",
+      report::counted(run.trials.size(), "trial", "trials"), run.count(Verdict::kPassed),
+      run.count(Verdict::kFailed), run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
+      report::counted(run.count(Verdict::kFault), "harness fault", "harness faults"));
   const std::string_view words[] = {"conforms", "does not conform", "undetermined"};
   out += fmt::format("{}\n", words[static_cast<std::size_t>(run.exit_code)]);
   return out;

@@ -1,4 +1,4 @@
-"""An executor that writes without end where its argument says so.
+"""An executor that writes without end, dies or refuses as its argument says.
 
 usage: hostile_executor.py mcp|http MODE DIRECTORY
 """
@@ -34,9 +34,11 @@ class Desk(http.server.BaseHTTPRequestHandler):
         if mode == "prints":
             for _ in range(64):
                 os.write(1, b"x" * 65536)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
+        body = b"go away\x1b[31m" if mode == "refuses" else b""
+        self.send_response(418 if mode == "refuses" else 200)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
         if mode == "dies":  # whoever is asked next is another, elsewhere
             self.wfile.flush()
             os._exit(0)
@@ -54,6 +56,9 @@ if protocol == "http":
 for line in sys.stdin:
     request = json.loads(line)
     if "id" not in request or "method" not in request:
+        continue
+    if request["method"] == "tools/call" and mode == "refuses":
+        say({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32050, "message": "go away\x1b[31m"}})
         continue
     if request["method"] == "tools/call":
         flood()
