@@ -374,7 +374,7 @@ TEST(Grader, SaysWhereEachLineStands) {
 // counted, file by file.
 TEST(Malformed, LinesAreToldUpToABound) {  // REQ-GR-087
   const auto lines = [](std::uint64_t number) {
-    std::string out;
+    std::string out = "{\"event\":\"run.started\"}\n";
     for (std::uint64_t i = 0; i < number; ++i) out += "{x\n";
     return out;
   };

@@ -98,10 +98,8 @@ Result<Item> EventReader::next() {
 
 void EventReader::note(Item item) {
   has_event_ = has_event_ || item == Item::kEvent;
-  if (item != Item::kMalformed) return;
-  ++mistakes_;
-  const std::size_t first = line_.text.find_first_not_of(" \t");
-  has_object_ = has_object_ || first == line_.text.npos || line_.text[first] == '{';
+  if (item != Item::kMalformed || mistakes_++ > 0) return;
+  first_mistake_ = fmt::format("line {}, byte {}: {}", line_.number, error_offset_, error_.message);
 }
 
 // A file without one event may be another than was meant (REQ-IN-038). Of one line alone that
@@ -109,10 +107,10 @@ void EventReader::note(Item item) {
 Status EventReader::end_file() {
   if (has_event_ || input_.torn_tail == TornTail::kLoss) return {};
   if (misfit_) return *std::move(misfit_);
-  if (lines_ && mistakes_ > 1 && !has_object_) {
+  if (lines_ && mistakes_ > 1) {
     return Error{ErrorCode::kInvalidInput,
-                 "no line of this file is an event, or any JSON object: give a trace, one event a "
-                 "line"};
+                 "no line of this file is an event: give a trace, one event a line (" +
+                     first_mistake_ + ")"};
   }
   if (translator_ != nullptr && mistakes_ == 0) {
     const Form form = translator_->form();
@@ -172,7 +170,7 @@ Status EventReader::begin_file(ReadFile& file) {
   peeked_.reset();
   text_.emplace(file);
   peeked_.emplace(*text_);
-  has_event_ = has_object_ = false;
+  has_event_ = false;
   line_ = {};
   mistakes_ = 0;
   misfit_.reset();

@@ -185,12 +185,12 @@ class EventReader {
   std::vector<SilentFile> silent_files_;
   std::optional<Error> misfit_;  ///< what the file seems to be, where it seems not what is stated
   bool has_event_ = false;       ///< this and the next two: of the file
-  bool has_object_ = false;      ///< a malformed line begins as an object does, or may do so
   std::uint64_t mistakes_ = 0;
-  bool is_last_ = false;      ///< no file follows the current one
-  bool is_end_told_ = false;  ///< the loss at the end of an unclosed log was given
-  std::string writer_;        ///< of the last event; kept only where a torn tail is a loss
-  event::Event event_;        ///< of what is translated or lost
+  std::string first_mistake_;  ///< with its place; meaningful after a mistake
+  bool is_last_ = false;       ///< no file follows the current one
+  bool is_end_told_ = false;   ///< the loss at the end of an unclosed log was given
+  std::string writer_;         ///< of the last event; kept only where a torn tail is a loss
+  event::Event event_;         ///< of what is translated or lost
   const event::Event* current_ = &event_;
   Line line_;
   Error error_;

@@ -169,7 +169,11 @@ std::vector<std::string> items_in_form(const std::string& text, Form form) {
 
 TEST(EventReader, RefusesAFileInWhichNothingIsAnEvent) {  // REQ-IN-038
   const std::string no_event =
-      "f: no line of this file is an event, or any JSON object: give a trace, one event a line";
+      "f: no line of this file is an event: give a trace, one event a line (line 1, byte 0: not a "
+      "JSON object)";
+  const std::string no_key =
+      "f: no line of this file is an event: give a trace, one event a line (line 2, byte 2: event: "
+      "is missing; is it meant by the key here?)";
   const std::string as_chat = "f: is not in the form openai-chat, which --input-format names: ";
   const std::string chat = R"({"messages":[{"role":"user","content":"hello"}]})";
   const std::string spans = R"({"resourceSpans":[]})";
@@ -179,12 +183,13 @@ TEST(EventReader, RefusesAFileInWhichNothingIsAnEvent) {  // REQ-IN-038
     std::string last;  ///< what is said last
   } cases[] = {
       {"time,tool\n1,read\n", Form::kAuto, no_event},
-      {"\n# A page\n\ntext\n", Form::kAuto, no_event},
+      {"# A page\n\ntext\n", Form::kAuto, no_event},
       {"time,tool\n1,read\n", Form::kJsonLines, no_event},
       {"[1]\n[2]\n", Form::kAuto, no_event},
       {"one line\n", Form::kAuto, "0!"},
       {"\n\n", Form::kAuto, "= f"},
-      {"text\n{\n", Form::kAuto, "6!"},
+      {"text\n{\n", Form::kAuto, no_event},
+      {"\n{\"Event\":\"tool.request\"}\n{}\n", Form::kAuto, no_key},
       {"text\ntext\n" + kRequest + "\n", Form::kAuto, "10 i1"},
       {kRequest + "\n", Form::kOpenAiChat, as_chat + "it is jsonl"},
       {spans, Form::kOpenAiChat, as_chat + "it is otlp"},

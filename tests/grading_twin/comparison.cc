@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "event/event.h"
 #include "naive_trace.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/memory_file.h"
@@ -94,10 +95,13 @@ bool is_refused(const std::vector<NaiveInput>& inputs) {
     if (input.may_be_torn) return false;
     std::size_t others = 0;
     std::istringstream lines(input.bytes);
+    event::Decoder decoder;
     for (std::string line; std::getline(lines, line);) {
-      const std::size_t first = line.find_first_not_of(" \t\r");
-      if (first == std::string::npos) continue;
-      if (line[first] == '{') return false;
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      if (line.ends_with('\r')) line.pop_back();
+      const std::string padded = line + std::string(event::Decoder::kPadding, '\0');
+      event::Event event;
+      if (decoder.decode(std::string_view(padded).substr(0, line.size()), event)) return false;
       ++others;
     }
     return others > 1;
