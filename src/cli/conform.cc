@@ -124,7 +124,7 @@ int cannot_write(World& world, const Error& error) {
 int run_conform_run(const Arguments& arguments, World& world) {
   const std::optional<Pack> pack = find_pack(arguments, world);
   if (!pack) return kExitUsage;
-  const std::optional<Subject> subject = find_subject(arguments, world);
+  const std::optional<Subject> subject = find_subject(arguments, world, *pack);
   if (!subject) return kExitUsage;
   if (const auto unknown = unknown_word(arguments, *pack)) return refuse_one(world, *unknown);
   conformance::RunOptions options;
@@ -194,7 +194,7 @@ int run_conform_self_test(const Arguments& arguments, World& world) {
   if (!pack) return kExitUsage;
   std::vector<Subject> subjects;
   for (const std::string& file : arguments.values("--subject")) {
-    std::optional<Subject> subject = read_subject(world, file);
+    std::optional<Subject> subject = read_subject(world, file, *pack);
     if (!subject) return kExitUsage;
     subjects.push_back(std::move(*subject));
   }

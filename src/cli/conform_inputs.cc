@@ -60,23 +60,28 @@ std::optional<Pack> find_pack(const Arguments& arguments, World& world) {
   return std::move(parsed.pack);
 }
 
-std::optional<Subject> read_subject(World& world, const std::string& file) {
+std::optional<Subject> read_subject(World& world, const std::string& file, const Pack& pack) {
   const Result<std::string> text = world.files.read(file, kMaxConfigBytes);
   if (!text) {
     complain(world, text.error());
     return std::nullopt;
   }
-  conformance::SubjectParse parsed = conformance::parse_subject(*text, file, directory_of(file));
+  conformance::SubjectParse parsed =
+      conformance::parse_subject(*text, file, directory_of(file), pack);
   for (const Error& error : parsed.errors) complain(world, error);
   return std::move(parsed.subject);
 }
 
-std::optional<Subject> find_subject(const Arguments& arguments, World& world) {
-  if (arguments.has("--subject") == !arguments.trailing().empty()) {
-    refuse_one(world, "name the subject by --subject FILE, or its driver's command behind --");
+std::optional<Subject> find_subject(const Arguments& arguments, World& world, const Pack& pack) {
+  const bool has_command = !arguments.trailing().empty();
+  if (arguments.has("--subject") == has_command) {
+    refuse_one(world,
+               has_command
+                   ? "the subject is --subject FILE or the command behind --, not both"
+                   : "name the subject by --subject FILE, or its driver's command behind --");
     return std::nullopt;
   }
-  if (arguments.has("--subject")) return read_subject(world, arguments.value("--subject"));
+  if (!has_command) return read_subject(world, arguments.value("--subject"), pack);
   return conformance::subject_of_command(arguments.trailing());
 }
 

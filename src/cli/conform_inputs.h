@@ -20,11 +20,13 @@ int refuse_one(World& world, std::string message);
 /// The pack of `--pack`, else the one that is built in; complains where there is none.
 std::optional<conformance::Pack> find_pack(const Arguments& arguments, World& world);
 
-/// The subject that a file describes; complains.
-std::optional<conformance::Subject> read_subject(World& world, const std::string& file);
+/// The subject that a file describes, for `pack`; complains.
+std::optional<conformance::Subject> read_subject(World& world, const std::string& file,
+                                                 const conformance::Pack& pack);
 
-/// The subject of `--subject`, or of the command behind `--`; complains.
-std::optional<conformance::Subject> find_subject(const Arguments& arguments, World& world);
+/// The subject of `--subject`, or of the command behind `--`, for `pack`; complains.
+std::optional<conformance::Subject> find_subject(const Arguments& arguments, World& world,
+                                                 const conformance::Pack& pack);
 
 /// The program itself, which executors start as their tool: by its own path, whatever it was
 /// called.

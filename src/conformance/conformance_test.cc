@@ -145,7 +145,7 @@ TEST(Subject, ReadsAndRefuses) {
   const char* const kGood =
       "subject: remit.subject/1\nname: desk\ndriver: {command: [a, b], deadline_ms: 50}\n"
       "routes: [direct]\nwithout: [keys]\n";
-  const SubjectParse good = parse_subject(kGood, "s.yaml", "place");
+  const SubjectParse good = parse_subject(kGood, "s.yaml", "place", built_in());
   ASSERT_TRUE(good.subject.has_value());
   EXPECT_EQ(good.subject->working_directory, "place");
   EXPECT_EQ(good.subject->deadline.count(), 50);
@@ -154,7 +154,19 @@ TEST(Subject, ReadsAndRefuses) {
         "subject: remit.subject/1\nname: a\ndriver: {command: []}\n",
         "subject: remit.subject/1\nname: a\ndriver: {command: [x]}\nroutes: [moon]\n",
         "subject: remit.subject/1\nname: a\ndriver: {command: [x]}\nwithout: [care]\n"}) {
-    EXPECT_FALSE(parse_subject(wrong, "s.yaml", "").subject.has_value()) << wrong;
+    EXPECT_FALSE(parse_subject(wrong, "s.yaml", "", built_in()).subject.has_value()) << wrong;
+  }
+}
+
+TEST(Subject, IsNoProgram) {
+  for (const char* text :
+       {"import json\n", "\"\"\"doc\"\"\"\nimport json\n", "#!/bin/sh\ntrue\n"}) {
+    const SubjectParse parsed = parse_subject(text, "driver.py", "", built_in());
+    ASSERT_EQ(parsed.errors.size(), 1U) << text;
+    EXPECT_THAT(parsed.errors.front().message, HasSubstr("goes behind --"));
+    const SubjectParse yaml = parse_subject(text, "s.yaml", "", built_in());
+    ASSERT_EQ(yaml.errors.size(), 1U) << text;
+    EXPECT_THAT(yaml.errors.front().message, ::testing::Not(HasSubstr("--")));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,10 +56,18 @@ struct Executor {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
+/// The words of a pack that a subject file may name.
+struct PackWords {
+  std::set<std::string, std::less<>> principals;  ///< of its fixtures, and kNobody
+  std::set<std::string, std::less<>> needs;       ///< what its cases need (REQ-CF-083)
+};
+PackWords words_of(const Pack& pack);
+
 /// Reads the members of a subject that describe an executor: the map `mcp` or `http`, and beside it
 /// `evidence`, `callers` and `cannot`. Nothing where the subject has neither map. What is wrong
-/// becomes a problem.
-std::optional<Executor> read_executor(yaml::ObjectReader& subject, yaml::Problems& problems);
+/// becomes a problem, also a placeholder, a caller or a need that there is none of.
+std::optional<Executor> read_executor(yaml::ObjectReader& subject, const PackWords& words,
+                                      yaml::Problems& problems);
 
 /// What `text` says with each `{name}` of `values` in its place; other braces stay.
 std::string filled(std::string_view text,

@@ -74,7 +74,7 @@ const Pack& built_in() {
 
 // REQ-CF-080, REQ-CF-081, REQ-CF-083
 TEST(ExecutorSubject, IsRead) {
-  const SubjectParse parsed = parse_subject(kMcp, "s.yaml", "place");
+  const SubjectParse parsed = parse_subject(kMcp, "s.yaml", "place", built_in());
   ASSERT_TRUE(parsed.subject.has_value()) << parsed.errors.front().to_string();
   const Subject& subject = *parsed.subject;
   EXPECT_THAT(subject.routes, ElementsAre("agent"));
@@ -83,7 +83,7 @@ TEST(ExecutorSubject, IsRead) {
   EXPECT_EQ(subject.executor->cannot.at("policy"), "it has none");
   EXPECT_TRUE(subject.executor->cannot.contains("force_start")) << "no client's to ask for";
   EXPECT_EQ(subject.executor->key, "io.remit/idempotency-key");
-  const SubjectParse http = parse_subject(kHttp, "s.yaml", "place");
+  const SubjectParse http = parse_subject(kHttp, "s.yaml", "place", built_in());
   ASSERT_TRUE(http.subject.has_value()) << http.errors.front().to_string();
   EXPECT_EQ(http.subject->executor->key, "Idempotency-Key");
 }
@@ -107,14 +107,45 @@ TEST(ExecutorSubject, IsRefused) {
       {kHttp, "  url: \"http://127.0.0.1:8808\"\n", "", "one of 'url' and 'url_file'"},
       {kHttp, "path: \"/tools", "path: \"tools", "begins with /"},
       {kHttp, "callers: [alice]", "callers: [alice]\ncolour: red", "colour"},
+      {kHttp, "{credential}", "{credentials}", "did you mean credential?"},
+      {kMcp, "\"{directory}\"]", "\"{dir}\"]", "did you mean directory?"},
+      {kMcp, "\"{directory}\"]", "\"{spy_url}\"]", "no placeholder here"},
+      {kMcp, "\"{credential}\"", "\"{crdential}\"", "did you mean credential?"},
+      {kMcp, "{lines: \"{directory}", "{lines: \"{caller}", "no placeholder here"},
+      {kMcp, "alice: secret", "alice: \"{caller}\"", "no placeholder here"},
+      {kHttp, "127.0.0.1:8808", "127.0.0.1:{prot}", "no placeholder here"},
+      {kHttp, "method: POST", "method: PSOT", "did you mean POST?"},
+      {kHttp, "method: POST", "method: post", "did you mean POST?"},
+      {kHttp, "callers: [alice]", "callers: [alise]", "did you mean alice?"},
+      {kMcp, "alice: secret", "alise: secret", "did you mean alice?"},
+      {kMcp, "policy: it has none", "polcy: it has none", "did you mean policy?"},
+      {kMcp, "policy: it has none", "nobdy: it has none", "did you mean nobody?"},
+      {kMcp, "mcp: {", "mpc: {", "did you mean mcp?"},
   };
   for (const auto& row : kRows) {
-    const SubjectParse parsed = parse_subject(replaced(row.text, row.from, row.to), "s.yaml", "");
+    const SubjectParse parsed =
+        parse_subject(replaced(row.text, row.from, row.to), "s.yaml", "", built_in());
     EXPECT_FALSE(parsed.subject.has_value()) << row.message;
     std::string all;
     for (const Error& error : parsed.errors) all += error.to_string() + "\n";
     EXPECT_THAT(all, HasSubstr(row.message));
   }
+}
+
+// REQ-CF-080: one key that is misspelt is not four that are unknown.
+TEST(ExecutorSubject, SaysOnceThatItHasNone) {
+  std::string text = replaced(kMcp, "mcp: {", "mpc: {");
+  text = replaced(text, "driver: {command: [world]}\n", "");
+  const SubjectParse parsed = parse_subject(text, "s.yaml", "", built_in());
+  ASSERT_EQ(parsed.errors.size(), 2U);
+  EXPECT_THAT(parsed.errors[1].message, HasSubstr("neither 'mcp' nor 'http'"));
+}
+
+// REQ-CF-082: what is no word in braces, or a shell's, is text.
+TEST(Placeholders, AreNotWhateverStandsInBraces) {
+  const std::string text = replaced(
+      kMcp, "\"{directory}\"]", "'{\"a\":1}', '${HOME}', '${home}', '{}', '{A}', '{ x }', '{']");
+  EXPECT_THAT(parse_subject(text, "s.yaml", "", built_in()).errors, ::testing::IsEmpty());
 }
 
 // REQ-CF-082
@@ -163,7 +194,7 @@ TEST(McpAnswers, AreToldApart) {
 
 // REQ-CF-091
 TEST(HttpAnswers, AreToldApart) {
-  const AnswerMarks marks = parse_subject(kHttp, "s.yaml", "").subject->executor->marks;
+  const AnswerMarks marks = parse_subject(kHttp, "s.yaml", "", built_in()).subject->executor->marks;
   const auto saw = [&](int status, const std::string& body) {
     return seen_of(http::Response{.status = status, .body = body}, marks).saw;
   };
@@ -352,7 +383,7 @@ PackRun run_subject(const std::string& text, const RunOptions& options) {
   PosixFileSystem files;
   const SystemClock clock;
   SystemRandom random;
-  SubjectParse parsed = parse_subject(text, "s.yaml", "/");
+  SubjectParse parsed = parse_subject(text, "s.yaml", "/", built_in());
   EXPECT_TRUE(parsed.subject.has_value());
   auto run = run_pack(built_in(), *parsed.subject, options, {files, clock, random, "/tmp"});
   EXPECT_TRUE(run);

@@ -26,6 +26,12 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// Of an executor that is asked as it is; a driver takes callers as they come.
+bool is_caller_of(const Case& of, std::string_view need) {
+  return need == kNobody || std::any_of(of.steps.begin(), of.steps.end(),
+                                        [&](const Step& step) { return step.principal == need; });
+}
+
 /// One case on one route that is to be run.
 struct Planned {
   const Case* of;
@@ -154,12 +160,20 @@ class Runner {
   [[nodiscard]] std::optional<Mismatch> missing_prerequisite(const Planned& planned) const {
     const Hello& hello = harness_->hello();
     if (!contains(hello.routes, planned.route)) {
-      return Mismatch{"missing_route", "",
-                      fmt::format("the {} does not offer the route {}", whose(), planned.route)};
+      const bool is_clients = std::find(kClientRoutes.begin(), kClientRoutes.end(),
+                                        planned.route) != kClientRoutes.end();
+      return Mismatch{
+          "missing_route", "",
+          fmt::format(
+              "the {} does not offer the route {}{}", whose(), planned.route,
+              subject_.executor && !is_clients ? ": no client reaches it by a request" : "")};
     }
     for (const std::string& need : needs_of_subject(subject_, *planned.of)) {
       if (contains(hello.offers, need)) continue;
-      return Mismatch{"missing_step", "", fmt::format("the {} does not offer {}", whose(), need)};
+      return Mismatch{"missing_step", "",
+                      is_caller_of(*planned.of, need)
+                          ? fmt::format("the subject names no caller {} under 'callers'", need)
+                          : fmt::format("the {} does not offer {}", whose(), need)};
     }
     return std::nullopt;
   }

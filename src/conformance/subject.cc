@@ -63,22 +63,48 @@ void check_abilities(const std::vector<std::string>& words, yaml::ObjectReader& 
   }
 }
 
+// What is said of an executor where there is none: most likely the key of the one is misspelt.
+bool is_without_executor(const yaml::Node& root, yaml::ObjectReader& reader) {
+  bool out = false;
+  for (const char* key : {"evidence", "callers", "cannot"}) {
+    if (reader.optional_node(key) == nullptr || out) continue;
+    reader.problem(key,
+                   "is said of an executor over MCP or HTTP, and there is neither 'mcp' nor "
+                   "'http'");
+    out = true;
+  }
+  return out && root.find("driver") == nullptr;
+}
+
+// A program is easily named in the place of a subject.
+Error with_hint(Error error, std::string_view file) {
+  for (const char* end : {".yaml", ".yml", ".json"}) {
+    if (file.ends_with(end)) return error;
+  }
+  error.message += "; a subject is a YAML file, the command of a driver goes behind --";
+  return error;
+}
+
 }  // namespace
 
 SubjectParse parse_subject(std::string_view text, const std::string& file,
-                           const std::string& directory) {
+                           const std::string& directory, const Pack& pack) {
   yaml::Problems problems(file);
   Subject out;
   const Result<yaml::Node> root = yaml::parse(text);
   if (!root) {
-    problems.add(root.error());
+    problems.add(with_hint(root.error(), file));
+  } else if (root->kind() != yaml::Node::Kind::kMap) {
+    const std::string what = fmt::format("the subject must be a map, not {}", root->describe());
+    problems.add(with_hint(Error{ErrorCode::kInvalidInput, what, "1:1"}, file));
   } else {
     yaml::ObjectReader reader(*root, "the subject", problems);
     if (reader.format("subject", "remit.subject/1")) {
       out.name = reader.required_string("name");
-      out.executor = read_executor(reader, problems);
+      out.executor = read_executor(reader, words_of(pack), problems);
+      const bool has_driver = !out.executor && !is_without_executor(*root, reader);
       const yaml::Node* node =
-          out.executor ? reader.optional_node("driver") : reader.required_node("driver");
+          has_driver ? reader.required_node("driver") : reader.optional_node("driver");
       out.deadline = kDriverDeadline;
       if (node != nullptr) read_driver(*node, out, problems);
       if (out.executor && out.command.empty()) need_evidence(*out.executor, reader);

@@ -32,10 +32,11 @@ struct SubjectParse {
   std::vector<Error> errors;
 };
 
-/// Reads a subject file. `directory` is where the file stands: the driver is started there. Errors:
-/// those of `yaml::parse`, and `invalid_input` for an unknown key, a wrong type or word.
+/// Reads a subject file. `directory` is where the file stands: the driver is started there; `pack`
+/// is what the subject is for. Errors: those of `yaml::parse`, and `invalid_input` for an unknown
+/// key, a wrong type or word, a name that `pack` does not have.
 SubjectParse parse_subject(std::string_view text, const std::string& file,
-                           const std::string& directory);
+                           const std::string& directory, const Pack& pack);
 
 /// The subject of a driver without a file: all seven routes, every ability.
 Subject subject_of_command(std::vector<std::string> command);
