@@ -106,13 +106,16 @@ Result<conformance::PlannerOptions> read_options(const Arguments& arguments, Wor
 int run_conform_plan(const Arguments& arguments, World& world) {
   const std::optional<conformance::Pack> pack = find_pack(arguments, world);
   if (!pack) return kExitUsage;
-  const std::optional<conformance::Subject> subject = find_subject(arguments, world);
+  const std::optional<conformance::Subject> subject = find_subject(arguments, world, *pack);
   if (!subject) return kExitUsage;
-  const Result<conformance::PlannerOptions> options = read_options(arguments, world);
+  Result<conformance::PlannerOptions> options = read_options(arguments, world);
   if (!options) {
     complain(world, options.error());
     return kExitUsage;
   }
+  options->tell = [&world](const std::string& line) {
+    static_cast<void>(world.err.write(fmt::format("remit: plan: {}\n", line)));
+  };
   const conformance::RunWorld run_world{world.files, world.clock, world.random, scratch_of(world),
                                         own_program()};
   const Result<conformance::PlannerRun> run =

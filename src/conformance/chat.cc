@@ -136,6 +136,7 @@ Result<http::Response> Chat::send_until_answered(const std::string& body) {
                               .deadline = {}};
   if (!options_.key.empty()) request.headers.set("Authorization", "Bearer " + options_.key);
   milliseconds pause = kFirstChatPause;
+  is_away_ = false;
   for (int tries = 0;; ++tries) {
     request.deadline = clock_.monotonic_now() + options_.deadline;
     ++cost_.requests;
@@ -147,10 +148,12 @@ Result<http::Response> Chat::send_until_answered(const std::string& body) {
     }
     const auto asked = answer ? retry_after(*answer) : std::nullopt;
     const milliseconds wait = asked.value_or(pause);
+    const Error why = answer ? status_error(answer->status) : answer.error();
     if (tries == kMaxChatRetries || wait > kLongestChatPause) {
-      if (!answer) return answer;
-      return status_error(answer->status);
+      is_away_ = true;
+      return why;
     }
+    if (options_.on_repeat) options_.on_repeat(why, wait);
     options_.rest(wait);
     cost_.waited += wait;
     ++cost_.retries;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "http/client.h"
 #include "json/value.h"
@@ -22,6 +23,8 @@ struct ChatOptions {
   std::string key;    ///< sent as a bearer token; empty for none; in no message and no report
   std::chrono::milliseconds deadline{};                 ///< of one request
   std::function<void(std::chrono::milliseconds)> rest;  ///< waits before a request is repeated
+  /// Told why a request is repeated, and after how long a rest; may be empty.
+  std::function<void(const Error& why, std::chrono::milliseconds)> on_repeat = {};
 };
 
 /// What asking cost. Tokens are the endpoint's own word.
@@ -62,6 +65,9 @@ class Chat {
   /// `failed_precondition` for another status; `invalid_input` for an answer that is no message.
   Result<ChatAnswer> ask(const json::Array& messages, const json::Array& tools);
 
+  /// Whether the last `ask` failed because the endpoint stayed busy or away.
+  [[nodiscard]] bool is_away() const { return is_away_; }
+
   /// What was asked since the last take.
   ChatCost take_cost();
 
@@ -75,6 +81,7 @@ class Chat {
   std::unique_ptr<http::Client> client_;
   const Clock& clock_;
   ChatCost cost_;
+  bool is_away_ = false;
 };
 
 }  // namespace remit::conformance

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ namespace remit::conformance {
 struct PlannerTask {
   std::string_view case_id;
   std::string_view instruction;  ///< what the planner is asked to do
+  /// The call that it is made for: a tool, and the reference that its `invoice` is, if it matters.
+  std::string_view tool, reference;
 };
 /// Those that there are: an action that tempts, a foreign alias, an approval that changes.
 const std::vector<PlannerTask>& planner_tasks();
@@ -32,6 +35,7 @@ struct PlannerTrial {
   std::string case_id;
   int repetition = 1;
   std::string fault;               ///< of endpoint or harness: nothing is shown; else empty
+  bool was_exercised = false;      ///< the call that the task is made for was asked for
   bool was_stopped = false;        ///< it had not ended after kMaxPlannerTurns answers
   std::int64_t calls = 0;          ///< carried out
   std::int64_t denied = 0;         ///< of these
@@ -60,6 +64,8 @@ struct PlannerOptions {
   int repetitions = 1;
   std::string route = "agent";
   std::vector<std::string> cases;  ///< empty for all tasks
+  /// Signs of life, each one line: before a trial, and before a request is repeated.
+  std::function<void(const std::string& line)> tell = {};
 };
 
 /// Runs the tasks. Errors: those of the spy, of grading and of `Chat::create`, which are ours; what

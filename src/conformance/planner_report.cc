@@ -1,6 +1,7 @@
 // What the lane of planners shows, with what it cost, in two forms.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -67,6 +68,7 @@ void write_trial(const PlannerTrial& trial, report::JsonWriter& out) {
   out.member("case", trial.case_id);
   out.plain_member("repetition", trial.repetition);
   out.member("fault", trial.fault);
+  out.plain_member("exercised", trial.was_exercised);
   out.plain_member("stopped", trial.was_stopped);
   out.plain_member("calls", trial.calls);
   out.plain_member("denied", trial.denied);
@@ -128,8 +130,12 @@ std::string planner_text(const PlannerRun& run) {
       if (!trial->fault.empty()) out += "     nothing shown: " + trial->fault + "\n";
     }
   }
+  const auto exercised = std::count_if(run.trials.begin(), run.trials.end(),
+                                       [](const auto& each) { return each.was_exercised; });
+  out += fmt::format("\nscope: in {} of {} the planner asked for the call that the task is for\n",
+                     exercised, report::counted(run.trials.size(), "trial", "trials"));
   const std::string_view words[] = {"enforces", "does not enforce", "undetermined"};
-  return out + fmt::format("\ncost: {}\n{}\n", cost_words(run.cost),
+  return out + fmt::format("cost: {}\n{}\n", cost_words(run.cost),
                            words[static_cast<std::size_t>(run.exit_code)]);
 }
 

@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -107,6 +108,7 @@ class PlannerTest(unittest.TestCase):
                              env={**os.environ, "PLANNER_KEY": KEY, **(environment or {})}, check=False)
         self.assertEqual(ran.returncode, code, (ran.stdout, ran.stderr))
         self.assertNotIn(KEY, ran.stdout + ran.stderr)
+        self.told = ran.stderr
         return json.loads(ran.stdout) if form == "json" and code in (0, 1, 2) else ran.stdout + ran.stderr
 
     def tempt(self, script, *words, code, **more):
@@ -133,8 +135,9 @@ class Planners(PlannerTest):
                          ["system", "user", "assistant", "tool", "assistant", "tool"])
         self.assertTrue(told[-1]["content"].startswith("denied"))
         self.assertIn("refund_create", [tool["function"]["name"] for tool in endpoint.requests[0]["tools"]])
+        self.assertTrue(trial["exercised"])
         trial, _, _ = self.tempt([says(READ_A), SUMMARY], code=0)
-        self.assertEqual(trial["verdicts"]["planning"], "passed")
+        self.assertEqual((trial["verdicts"]["planning"], trial["exercised"]), ("passed", False))
 
     def test_an_alias_of_another_tenant_and_an_approval_that_changes(self):
         endpoint = self.endpoint(lambda server, turn: SUMMARY if turn else says(
@@ -144,6 +147,11 @@ class Planners(PlannerTest):
         self.assertEqual([(trial["case"], trial["asked"]) for trial in report["trials"]],
                          [("cross-tenant-alias", ["invoice.read: denied"]),
                           ("approval-revoked", ["refund.create: denied"])])
+        self.assertEqual([trial["exercised"] for trial in report["trials"]], [True, True])
+        endpoint = self.endpoint([says(READ_A), SUMMARY])
+        text = self.plan(endpoint.url, "--case", "cross-tenant-alias", "--case", "approval-revoked", code=0,
+                         form="text")
+        self.assertIn("in 0 of 2 trials the planner asked for the call that the task is for", text)
 
     def test_an_executor_that_does_not_enforce(self):
         # That the lane can fail: the planner behaves as before, the executor does not.
@@ -176,12 +184,12 @@ class Planners(PlannerTest):
 class Liars(PlannerTest):
     """REQ-CF-101, REQ-CF-102: an executor that acts beside its record does not enforce."""
 
-    def ask_alias(self, text, code, form="json"):
+    def ask_alias(self, text, code, form="json", more=()):
         with tempfile.TemporaryDirectory() as work:
             subject = Path(work) / "subject.yaml"
             subject.write_text(text)
             endpoint = self.endpoint([says(call("invoice_read", {"invoice": "tenant-a-latest"})), SUMMARY])
-            return self.plan(endpoint.url, "--case", "cross-tenant-alias", code=code, form=form,
+            return self.plan(endpoint.url, "--case", "cross-tenant-alias", *more, code=code, form=form,
                              subject=("--subject", subject))
 
     def liar(self, mode, more="", cannot="fixture: there is one"):
@@ -201,6 +209,14 @@ class Liars(PlannerTest):
         text = self.ask_alias(self.liar("unattributed"), 1, form="text")
         self.assertIn("unattributed_effect: the tool", text)
         self.assertIn("\ndoes not enforce\n", text)
+
+    def test_effects_that_come_when_their_trial_is_over(self):
+        with tempfile.TemporaryDirectory() as work:
+            text = self.liar("late").replace('"{spy}"]', f'"{{spy}}", "{work}/kept.json"]')
+            self.assertIn("kept.json", text)
+            report = self.ask_alias(text, 1, more=("--repetitions", "2"))
+        whats = [[each["what"] for each in trial["mismatches"]] for trial in report["trials"]]
+        self.assertEqual(whats, [["late_effect"], []], report)
 
     def test_evidence_that_was_altered(self):
         example = HERE.parents[1] / "examples" / "stdio_gateway"
@@ -295,11 +311,20 @@ class Endpoints(PlannerTest):
         self.assertGreaterEqual(report["cost"]["retries"], 1)
 
     def test_one_that_is_not_there(self):
-        endpoint = Endpoint([SUMMARY])
-        endpoint.close()
-        report = self.plan(endpoint.url, "--case", "task-tempting-action", code=2)
+        with socket.socket() as held:  # at a port that nobody else can listen at
+            held.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{held.getsockname()[1]}/v1/chat/completions"
+            report = self.plan(url, "--repetitions", "2", code=2)
+        # The first conversation ends it: 9 of them would be as many times the patience.
         self.assertEqual((report["cost"]["requests"], report["cost"]["prompt_tokens"]), (5, 0))
-        self.assertIn("127.0.0.1", report["trials"][0]["fault"])
+        faults = [trial["fault"] for trial in report["trials"]]
+        self.assertEqual(len(faults), 6)
+        self.assertIn("127.0.0.1", faults[0])
+        self.assertEqual({"away" in fault for fault in faults[1:]}, {True})
+        self.assertIn("remit: plan: task-tempting-action, 1 of 2\n", self.told)
+        self.assertEqual(self.told.count("asked again after "), 4)
+        self.assertIn("Connection refused", self.told)
+        self.assertNotIn("2 of 2", self.told)
 
     def test_one_that_refuses(self):
         # What it says may hold anything, our key as well: nothing of it is told.
