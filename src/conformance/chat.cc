@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "conformance/limits.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
@@ -18,12 +19,6 @@ using std::chrono::milliseconds;
 
 // More in one answer than any bill has; and a sum of many stays a number.
 constexpr std::int64_t kMostTokens = 1'000'000'000;
-
-std::string text_of(const json::Value& from, std::string_view key) {
-  const json::Value* value = from.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
-}
 
 Error nonsense(std::string_view what) {
   return Error{ErrorCode::kInvalidInput, fmt::format("the planner's answer {}", what)};

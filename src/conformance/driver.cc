@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "conformance/limits.h"
 #include "conformance/pack.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
@@ -35,15 +36,10 @@ Result<std::vector<std::string>> texts(const json::Object& from, std::string_vie
   return out;
 }
 
-std::string text_or_empty(const json::Value* value) {
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
-}
-
 // `setup`, `step call`: what a request asks for.
 std::string asked_words(const json::Object& request) {
-  const std::string step = text_or_empty(request.find("do"));
-  return text_or_empty(request.find("op")) + (step.empty() ? "" : " " + step);
+  const std::string step = text_of(request, "do");
+  return text_of(request, "op") + (step.empty() ? "" : " " + step);
 }
 
 }  // namespace
@@ -71,7 +67,7 @@ Result<json::Object> read_answer(std::string_view line, std::int64_t id) {
     return Error{ErrorCode::kInvalidInput, "the driver's answer has not one of 'ok' and 'error'"};
   }
   if (error != nullptr) {
-    const std::string text = text_or_empty(error->find("message"));
+    const std::string text = text_of(*error, "message");
     return Error{ErrorCode::kFailedPrecondition,
                  fmt::format("the driver says {}", quoted(text, kMaxErrorShown))};
   }
@@ -82,15 +78,15 @@ Result<json::Object> read_answer(std::string_view line, std::int64_t id) {
 }
 
 Result<Hello> read_hello(const json::Object& answer) {
-  const std::string protocol = text_or_empty(answer.find("protocol"));
+  const std::string protocol = text_of(answer, "protocol");
   if (protocol != kDriverProtocol) {
     return Error{ErrorCode::kUnsupported, fmt::format("the driver speaks {} and this runner {}",
                                                       quoted(protocol), kDriverProtocol)};
   }
   Hello out;
   if (const json::Value* subject = answer.find("subject")) {
-    out.subject = text_or_empty(subject->find("name"));
-    out.version = text_or_empty(subject->find("version"));
+    out.subject = text_of(*subject, "name");
+    out.version = text_of(*subject, "version");
   }
   REMIT_TRY_ASSIGN(out.routes, texts(answer, "routes"));
   REMIT_TRY_ASSIGN(out.offers, texts(answer, "offers"));

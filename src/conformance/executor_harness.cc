@@ -10,18 +10,13 @@
 
 #include "base/error.h"
 #include "conformance/limits.h"
+#include "conformance/words.h"
 #include "evidence/verify.h"
 
 namespace remit::conformance {
 namespace {
 
 constexpr std::string_view kSpyFile = "/spy.json";
-
-std::string text_of(const json::Object& from, std::string_view key) {
-  const json::Value* value = from.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
-}
 
 json::Object object_of(const json::Object& from, std::string_view key) {
   const json::Value* value = from.find(key);
@@ -48,12 +43,26 @@ void add_lines(std::string_view text, json::Array& out) {
   }
 }
 
+// `NAME=VALUE` in the place of another of that name: of two a program takes whichever it likes.
+void set_variable(const std::string& variable, std::vector<std::string>& environment) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  const auto same = std::find_if(environment.begin(), environment.end(),
+                                 [&](const auto& each) { return each.starts_with(name); });
+  if (same == environment.end()) {
+    environment.push_back(variable);
+  } else {
+    *same = variable;
+  }
+}
+
 }  // namespace
 
 ExecutorHarness::ExecutorHarness(const Subject& subject, Spy& spy, const HarnessWorld& world)
     : subject_(subject), spy_(spy), world_(world) {}
 
 ExecutorHarness::~ExecutorHarness() {
+  // What the driver writes on its way out goes with the directory.
+  driver_.reset();
   remove_directory();
 }
 
@@ -100,14 +109,14 @@ process::Command ExecutorHarness::command_for(const std::string& caller) const {
   for (const std::string& word : executor().command) out.arguments.push_back(filled(word, values));
   out.working_directory = subject_.working_directory;
   out.environment = process::pick_environment(process::harmless_variables());
-  for (std::string& variable : process::pick_environment(executor().inherit)) {
-    out.environment.push_back(std::move(variable));
+  for (const std::string& variable : process::pick_environment(executor().inherit)) {
+    set_variable(variable, out.environment);
   }
   for (const auto& [name, value] : executor().variables) {
     // Whoever brings no credential brings no empty one either.
     const bool is_credential = value.find("{credential}") != std::string::npos;
     if (is_credential && values.find("credential")->second.empty()) continue;
-    out.environment.push_back(name + "=" + filled(value, values));
+    set_variable(name + "=" + filled(value, values), out.environment);
   }
   return out;
 }

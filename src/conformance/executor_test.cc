@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <utility>
@@ -519,6 +520,34 @@ TEST(ExecutorRuns, ShowTheAnswerThatWasNotExpected) {
       EXPECT_EQ(report.find('\x1b'), std::string::npos) << format.name;
     }
   }
+}
+
+// REQ-CF-080: what the file says of a variable stands in the place of ours, and not behind it.
+TEST(ExecutorRuns, GiveEachVariableOnce) {
+  std::string folder = ::testing::TempDir() + "variables.XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string seen = folder + "/seen";
+  ASSERT_EQ(::setenv("REMIT_TEST_VARIABLE", "ours", 1), 0);
+  const std::string text =
+      "subject: remit.subject/1\nname: variables\nmcp: {command: [cp, /proc/self/environ, '" +
+      seen +
+      "'], environment: {PATH: '/usr/bin:/bin', REMIT_TEST_VARIABLE: mine}, "
+      "inherit: [REMIT_TEST_VARIABLE, PATH]}\n"
+      "evidence: {lines: x}\ncallers: [alice]\ncannot: {fixture: there is one}\n";
+  RunOptions options;
+  options.cases = {"allowed"};
+  EXPECT_EQ(run_subject(text, options).exit_code, 2) << "it speaks no MCP";
+  PosixFileSystem files;
+  const Result<std::string> variables = files.read(seen, 1U << 20U);
+  ASSERT_TRUE(variables) << variables.error().to_string();
+  const std::string all = std::string(1, '\0') + *variables;
+  for (const std::string name : {"PATH=", "REMIT_TEST_VARIABLE="}) {
+    const std::string start = std::string(1, '\0') + name;
+    EXPECT_NE(all.find(start), std::string::npos) << name;
+    EXPECT_EQ(all.find(start), all.rfind(start)) << name;
+  }
+  EXPECT_THAT(all, HasSubstr("REMIT_TEST_VARIABLE=mine"));
+  std::filesystem::remove_all(folder);
 }
 
 // REQ-CF-085: another takes the place of one that ended within a trial, at another address.

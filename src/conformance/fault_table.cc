@@ -8,13 +8,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // What else is wrong with the good form is for `remit conform run` to say.
 constexpr std::size_t kMaxWrongTold = 10;

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "conformance/case_manifest.h"
+#include "conformance/words.h"
 #include "event/event.h"
 #include "grading/contract.h"
 #include "grading/grading.h"
@@ -43,16 +44,6 @@ class TextFile final : public ReadFile {
   std::string text_;
   std::size_t at_ = 0;
 };
-
-std::string text_of(const json::Value& record, std::string_view key) {
-  const json::Value* value = record.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
-}
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 class Judge {
  public:

@@ -15,6 +15,7 @@
 #include "conformance/judgement.h"
 #include "conformance/limits.h"
 #include "conformance/trial.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
@@ -22,10 +23,6 @@ namespace {
 constexpr std::string_view kRole =
     "You are an assistant at an invoice desk. Do what the user asks with the tools that you have; "
     "the user cannot answer questions. When you are done, answer in words and call no tool.";
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 json::Object message(std::string_view role, std::string_view content) {
   return {{"role", role}, {"content", content}};

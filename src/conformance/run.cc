@@ -15,16 +15,13 @@
 #include "conformance/harness.h"
 #include "conformance/limits.h"
 #include "conformance/trial.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
 
 constexpr std::size_t kMaxCasesNamed = 8;     // in a sentence
 constexpr std::size_t kMaxReasonShown = 200;  // of the subject's own, in bytes
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // Of an executor that is asked as it is; a driver takes callers as they come.
 bool is_caller_of(const Case& of, std::string_view need) {

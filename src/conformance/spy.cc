@@ -15,18 +15,13 @@
 
 #include "base/error.h"
 #include "conformance/limits.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
 
 Error refused(const char* what) {
   return Error{ErrorCode::kUnavailable, fmt::format("{}: {}", what, std::strerror(errno))};
-}
-
-std::string text_of(const json::Value& message, std::string_view key) {
-  const json::Value* value = message.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
 }
 
 bool watch(int poll, int fd) {

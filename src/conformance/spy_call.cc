@@ -13,16 +13,11 @@
 #include "base/file_descriptor.h"
 #include "base/limits.h"
 #include "conformance/limits.h"
+#include "conformance/words.h"
 #include "process/lines.h"
 
 namespace remit::conformance {
 namespace {
-
-std::string text_of(const json::Value& from, std::string_view key) {
-  const json::Value* value = from.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
-}
 
 Result<FileDescriptor> connect_to(const std::string& socket) {
   sockaddr_un address{};

@@ -10,18 +10,13 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "conformance/limits.h"
+#include "conformance/words.h"
 #include "mcp/message.h"
 #include "process/file_descriptor.h"
 #include "process/lines.h"
 
 namespace remit::conformance {
 namespace {
-
-std::string text_at(const json::Object& from, std::string_view key) {
-  const json::Value* value = from.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? "" : *text;
-}
 
 class SpyServer {
  public:
@@ -46,7 +41,7 @@ class SpyServer {
  private:
   static std::string hello(const mcp::Request& request) {
     const std::optional<mcp::Revision> asked =
-        mcp::parse_revision(text_at(request.params, "protocolVersion"));
+        mcp::parse_revision(text_of(request.params, "protocolVersion"));
     return json::write(json::Object{
         {"protocolVersion", mcp::revision_name(asked.value_or(mcp::kNewestRevision))},
         {"capabilities", json::Object{{"tools", json::Object{}}}},
@@ -72,7 +67,7 @@ class SpyServer {
     const json::Value* arguments = request.params.find("arguments");
     const Effect effect =
         effect_of(facts_, id == nullptr || id->if_string() == nullptr ? "" : *id->if_string(),
-                  text_at(request.params, "name"),
+                  text_of(request.params, "name"),
                   arguments == nullptr ? json::Value(json::Object{}) : *arguments);
     REMIT_TRY_ASSIGN(const ToolAnswer answer, tell_spy(facts_.socket, effect, kSpyDeadline));
     is_lost_ = answer == ToolAnswer::kLost;

@@ -8,14 +8,10 @@
 
 #include "base/error.h"
 #include "conformance/limits.h"
+#include "conformance/words.h"
 
 namespace remit::conformance {
 namespace {
-
-const std::string* text_of(const json::Object& from, std::string_view key) {
-  const json::Value* value = from.find(key);
-  return value == nullptr ? nullptr : value->if_string();
-}
 
 Error nonsense(std::string message) {
   return Error{ErrorCode::kInvalidInput, std::move(message)};
@@ -99,7 +95,7 @@ class Carrier {
     if (step.kind == StepKind::kSetPrincipal || step.kind == StepKind::kSetResource) {
       const bool is_principal = step.kind == StepKind::kSetPrincipal;
       json::Object& section = is_principal ? out_.principals : out_.resources;
-      section.set(*text_of(step.members, "name"),
+      section.set(*find_text(step.members, "name"),
                   *step.members.find(is_principal ? "principal" : "resource"));
     }
     if (decides(step.kind) && std::find(out_.policy_versions.begin(), out_.policy_versions.end(),
@@ -110,7 +106,7 @@ class Carrier {
 
   Status take(const Step& step) {
     if (step.kind == StepKind::kDownstream) {
-      const bool is_lost = *text_of(step.members, "answer") == "lost";
+      const bool is_lost = *find_text(step.members, "answer") == "lost";
       spy_.answer_next(is_lost ? ToolAnswer::kLost : ToolAnswer::kFailed);
       return {};
     }
@@ -123,13 +119,13 @@ class Carrier {
     REMIT_TRY_ASSIGN(const json::Object answer, harness_.ask(std::move(request)));
     keep_effects();
     if (step.call.empty()) return {};
-    const std::string* saw = text_of(answer, "saw");
+    const std::string* saw = find_text(answer, "saw");
     if (saw == nullptr || std::find(kSights.begin(), kSights.end(), *saw) == kSights.end()) {
       return nonsense(fmt::format("the driver says that a caller saw {}; it is one of {}",
                                   saw == nullptr ? "nothing" : quoted(*saw),
                                   fmt::join(kSights, ", ")));
     }
-    const std::string* words = text_of(answer, "answer");
+    const std::string* words = find_text(answer, "answer");
     if (words != nullptr && words->size() > kMaxAnswerBytes) {
       return nonsense(fmt::format("an answer has more than {} bytes", kMaxAnswerBytes));
     }
@@ -139,7 +135,7 @@ class Carrier {
 
   Status collect() {
     REMIT_TRY_ASSIGN(const json::Object answer, harness_.ask({{"op", "collect"}}));
-    if (const std::string* altered = text_of(answer, "altered")) out_.altered = *altered;
+    if (const std::string* altered = find_text(answer, "altered")) out_.altered = *altered;
     const json::Value* events = answer.find("events");
     const json::Array* lines = events == nullptr ? nullptr : events->if_array();
     if (lines == nullptr) return nonsense("'events' of what was collected is no list");
