@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
+PATIENCE = 300  # seconds for one run; it takes a few
 CASES = ["allowed", "wrong-tenant", "policy-changed", "missing-identity"]
 
 
@@ -24,7 +25,7 @@ def conform(door, route):
         ran = subprocess.run(
             [BINARIES / "remit", "conform", "run", "--subject", subject, "--routes", route, "--format", "json",
              *(word for case in CASES for word in ("--case", case))],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert ran.returncode in (0, 1, 2), ran.stderr
     trials = json.loads(ran.stdout)["trials"]
     return ran.returncode, {each["case"]: each for each in trials if each["route"] == route}

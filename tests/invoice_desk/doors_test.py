@@ -15,13 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DESK = ROOT / "examples" / "invoice_desk"
 BINARIES = Path(sys.argv.pop()).resolve() if len(sys.argv) > 1 else None
+PATIENCE = 300  # seconds for one program; a day takes a few
 ROUTES = ["direct", "queued", "retry", "agent", "admin", "scheduled", "legacy"]
 
 
 def day(place, **surroundings):
     """Plays a day in `place`; its exit code and what it printed."""
     ran = subprocess.run([DESK / "doors", BINARIES, place], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                         check=False, env={**os.environ, **surroundings})
+                         check=False, timeout=PATIENCE, env={**os.environ, **surroundings})
     return ran.returncode, ran.stdout + ran.stderr
 
 
@@ -43,8 +44,16 @@ class Doors(unittest.TestCase):
     def check(self, bundle):
         ran = subprocess.run([BINARIES / "remit", "routes", "check", "evidence", "effects.jsonl", "--bundle", bundle,
                               "--require-observer", "--format", "json"], cwd=self.place / "day",
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                             timeout=PATIENCE)
         return ran.returncode, json.loads(ran.stdout)
+
+    def test_a_directory_that_is_none(self):
+        for script in ("doors", "story"):
+            ran = subprocess.run([DESK / script, self.place / "nope"], stdin=subprocess.DEVNULL, capture_output=True,
+                                 text=True, check=False, timeout=PATIENCE)
+            self.assertEqual(ran.returncode, 64, ran.stderr)
+            self.assertIn("is no directory to enter", ran.stderr)
 
     def test_all_seven_are_used_and_listed(self):
         # REQ-RO-050

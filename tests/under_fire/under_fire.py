@@ -145,6 +145,11 @@ def grade_of(world):
             yield f"the grade of {name} is {value}: {', '.join(codes)}"
 
 
+def no_plain_files(folder, names):
+    """Sockets and pipes of those names, of which there are no copies."""
+    return [name for name in names if not (Path(folder, name).is_file() or Path(folder, name).is_dir())]
+
+
 class Lane:
     """One world after another, with one PostgreSQL server for all of them."""
 
@@ -172,6 +177,17 @@ class Lane:
             if self.server is not None:
                 self.server.close()
 
+    @contextlib.contextmanager
+    def kept_if_wrong(self, place, number, faults):
+        """Copies the world where it has faults, or could not be judged: its seed alone repeats no race."""
+        is_right = False
+        try:
+            yield
+            is_right = not faults
+        finally:
+            if not is_right and self.options.keep:
+                shutil.copytree(place, f"{self.options.keep}/world-{number}", dirs_exist_ok=True, ignore=no_plain_files)
+
     def run_world(self, number):
         options = self.options
         chance = random.Random(f"{options.seed}.{number}")
@@ -179,7 +195,7 @@ class Lane:
         kind = MIXTURE[number // len(options.databases) % len(MIXTURE)]
         count = min(TRIALS_OF_A_WORLD, options.trials - number * TRIALS_OF_A_WORLD)
         faults = []
-        with a_folder() as place:
+        with a_folder() as place, self.kept_if_wrong(place, number, faults):
             world = World(place, options.binaries, self.database_for(name, place), options.broken)
             with contextlib.closing(world.database), contextlib.closing(
                     KINDS[kind](world, chance, self.lengths, options.broken)) as trial:
@@ -190,8 +206,6 @@ class Lane:
                 faults += trials.check_evidence(world)
                 faults += grade_of(world)
                 effects = sum(trials.effects_of(world).values())
-            if faults and options.keep:
-                shutil.copytree(place, f"{options.keep}/world-{number}", dirs_exist_ok=True)
         self.report.add_world(effects, [f"world {number} ({kind}, {name}): {fault}; again by --seed {options.seed} "
                                         f"--world {number}" for fault in faults])
 
