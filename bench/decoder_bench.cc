@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/run_size.h"
 #include "event/event.h"
 #include "event/name_table.h"
 #include "event/names.h"
@@ -169,13 +170,15 @@ void compare(const char* what, std::string text) {
 std::string trace(std::string_view tool) {
   std::string text;
   std::uint64_t seq = 0;
-  for (std::size_t call = 0; call < kCalls; ++call) append_call(call, tool, seq, text);
+  const auto calls = remit::bench::sized<std::size_t>(kCalls, 40);
+  for (std::size_t call = 0; call < calls; ++call) append_call(call, tool, seq, text);
   return text;
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  remit::bench::take_smoke(argc, argv);
   const std::string ours = trace("invoice.read");
   compare("as Remit writes them", ours);
   compare("a space after , and :", replaced(replaced(ours, ",\"", ", \""), "\":", "\": "));

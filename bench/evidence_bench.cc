@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
+#include "bench/run_size.h"
 #include "event/event.h"
 #include "evidence/file_evidence_log.h"
 #include "evidence/verify.h"
@@ -117,6 +118,8 @@ void print(const std::string& what, const Timing& timing) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  remit::bench::take_smoke(argc, argv);
+  const int each = remit::bench::sized(400, 4);
   const std::string root = (argc > 1 ? std::filesystem::path(argv[1])
                                      : std::filesystem::current_path() / "bench.evidence")
                                .string();
@@ -151,15 +154,15 @@ int main(int argc, char** argv) {
   std::vector<Timing> bare_timings;
   std::vector<Timing> log_timings;
   for (int turn = 0; turn < 5; ++turn) {
-    bare_timings.push_back(measure(1, 400, bare));
-    log_timings.push_back(measure(1, 400, durable));
+    bare_timings.push_back(measure(1, each, bare));
+    log_timings.push_back(measure(1, each, durable));
   }
   const auto by_median = [](const Timing& a, const Timing& b) { return a.p50_us < b.p50_us; };
   std::sort(bare_timings.begin(), bare_timings.end(), by_median);
   std::sort(log_timings.begin(), log_timings.end(), by_median);
   print("bare append + fdatasync, 1 caller", bare_timings[2]);
   print("evidence log, 1 caller", log_timings[2]);
-  const Timing many = measure(64, 1000, durable);
+  const Timing many = measure(64, remit::bench::sized(1000, 2), durable);
   print("evidence log, 64 callers", many);
   fmt::print("1 caller: {:.2f} of the bare loop's p50; 64 callers: {:.1f} times its calls\n",
              log_timings[2].p50_us / bare_timings[2].p50_us,

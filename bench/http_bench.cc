@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bench/run_size.h"
 #include "http/client.h"
 #include "http/server.h"
 
@@ -123,7 +124,7 @@ int connect_to(std::uint16_t port) {
 }
 
 // One thread, `connections` sockets, each with one request under way.
-Figures load(std::uint16_t port, int connections, std::chrono::seconds span) {
+Figures load(std::uint16_t port, int connections, std::chrono::milliseconds span) {
   const std::string request =
       "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
       "application/json\r\nContent-Length: " +
@@ -162,7 +163,7 @@ Figures load(std::uint16_t port, int connections, std::chrono::seconds span) {
   const auto begin = SteadyClock::now();
   for (Peer& peer : peers) send(peer);
   std::array<epoll_event, 64> events{};
-  while (SteadyClock::now() - begin < span) {
+  while (SteadyClock::now() - begin < span || latencies.empty()) {
     const int ready = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), 1000);
     for (int i = 0; i < ready; ++i) {
       Peer& peer = *static_cast<Peer*>(events[static_cast<std::size_t>(i)].data.ptr);
@@ -184,7 +185,7 @@ Figures load(std::uint16_t port, int connections, std::chrono::seconds span) {
 }
 
 // Our own client, one request after the other.
-Figures load_by_client(std::uint16_t port, std::chrono::seconds span) {
+Figures load_by_client(std::uint16_t port, std::chrono::milliseconds span) {
   using namespace remit;
   const SystemClock clock;
   const auto client = http::Client::create({}, clock).value();
@@ -192,7 +193,7 @@ Figures load_by_client(std::uint16_t port, std::chrono::seconds span) {
       http::Url::parse("http://127.0.0.1:" + std::to_string(port) + "/echo").value();
   std::vector<float> latencies;
   const auto begin = SteadyClock::now();
-  while (SteadyClock::now() - begin < span) {
+  while (SteadyClock::now() - begin < span || latencies.empty()) {
     const auto sent = SteadyClock::now();
     const auto got = client->send({.method = "POST",
                                    .url = url,
@@ -217,7 +218,9 @@ void print(const char* what, int connections, const Figures& figures, double bes
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::chrono::seconds span{3};
+  remit::bench::take_smoke(argc, argv);
+  std::chrono::milliseconds span = remit::bench::sized<std::chrono::milliseconds>(
+      std::chrono::seconds{3}, std::chrono::milliseconds{1});
   if (argc == 3 && std::string_view(argv[1]) == "--seconds") {
     span = std::chrono::seconds{std::atoi(argv[2])};
   } else if (argc != 1) {

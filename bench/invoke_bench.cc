@@ -28,6 +28,7 @@
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "bench/run_size.h"
 #include "cedar/cedar_decision_point.h"
 #include "enforcement/enforcement_point.h"
 #include "evidence/file_evidence_log.h"
@@ -224,7 +225,7 @@ void measure_decision(const Desk& desk) {
   const access::Resource resource = must(desk.invoices->resolve({"Invoice", "ref1", {}}));
   const json::Value arguments = must(json::parse(R"({"amount_cents":500,"note":"n"})"));
   print(
-      "decision alone, 1 caller", measure(desk.clock, 1, 20'000, [&](int i) {
+      "decision alone, 1 caller", measure(desk.clock, 1, bench::sized(20'000, 20), [&](int i) {
         const std::string action = fmt::format("tool{}", i % kPolicies);
         static_cast<void>(desk.decision_point->decide(
             {principal, action, resource, "agent", "bench", desk.clock.wall_now(), {}, arguments}));
@@ -255,7 +256,7 @@ void measure_invoke(Desk& desk, std::string_view name, evidence::EvidenceSink& s
   };
   for (int i = 0; i < 200; ++i) call(i);
   print(fmt::format("invoke, {}, {} caller{}", name, callers, callers == 1 ? "" : "s"),
-        measure(desk.clock, callers, each, call));
+        measure(desk.clock, callers, bench::sized(each, 2), call));
   if (refused != 0) {
     fmt::print("  {} calls were refused ({}): the figures mean nothing\n", refused.load(), why);
   }
@@ -264,6 +265,7 @@ void measure_invoke(Desk& desk, std::string_view name, evidence::EvidenceSink& s
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::take_smoke(argc, argv);
   namespace fs = std::filesystem;
   const fs::path folder =
       (argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path()) / "remit_invoke_bench";

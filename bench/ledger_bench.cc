@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "bench/run_size.h"
 #include "database/postgres_database.h"
 #include "database/sqlite_database.h"
 #include "ledger/database_ledger.h"
@@ -45,18 +46,19 @@ void must(const Status& status) {
 /// How often a second `work` is done, by `threads` that share kTurns of it.
 double rate(int threads, const std::function<void(const std::string&)>& work) {
   const SystemClock clock;
+  const int turns = bench::sized(kTurns, 8);
   const MonotonicTime before = clock.monotonic_now();
   std::atomic<int> next{0};
   std::vector<std::thread> running;
   for (int i = 0; i < threads; ++i) {
     running.emplace_back([&] {
       SystemRandom random;
-      while (next.fetch_add(1) < kTurns) work(random_id(random));
+      while (next.fetch_add(1) < turns) work(random_id(random));
     });
   }
   for (std::thread& thread : running) thread.join();
   const Duration taken = clock.monotonic_now() - before;
-  return kTurns / std::chrono::duration<double>(taken).count();
+  return turns / std::chrono::duration<double>(taken).count();
 }
 
 void measure(std::string_view name, database::Database& bare, const ledger::Location& location,
@@ -94,6 +96,7 @@ void measure(std::string_view name, database::Database& bare, const ledger::Loca
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::take_smoke(argc, argv);
   const fs::path parent = argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path();
   std::string pattern = (parent / "ledger-bench.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return 1;

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/run_size.h"
 #include "bench/text_file.h"
 #include "event/event.h"
 #include "trace/event_reader.h"
@@ -59,7 +60,8 @@ std::string event_span(std::size_t number) {
 // Lines of the collector's file exporter, 64 spans each, one of eight an event of ours.
 std::string make_trace(std::size_t& spans, std::size_t& events) {
   std::string out;
-  while (out.size() < kTraceBytes) {
+  const auto bytes = remit::bench::sized<std::size_t>(kTraceBytes, 1U << 16U);
+  while (out.size() < bytes) {
     out += R"({"resourceSpans":[{"resource":{"attributes":[)" + attribute("service.name", "agent") +
            R"(]},"scopeSpans":[{"scope":{"name":"bench"},"spans":[)";
     for (int i = 0; i < 64; ++i) {
@@ -124,7 +126,8 @@ double best_seconds(std::size_t wanted, Work&& work) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  remit::bench::take_smoke(argc, argv);
   std::size_t spans = 0;
   std::size_t events = 0;
   std::string text = make_trace(spans, events);

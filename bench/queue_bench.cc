@@ -23,6 +23,7 @@
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "bench/run_size.h"
 #include "database/postgres_database.h"
 #include "database/sqlite_database.h"
 #include "enforcement/enforcement_point.h"
@@ -151,11 +152,12 @@ void measure(const char* name, database::Database& database, Boundary& boundary,
   };
   const auto queue = must(
       queue::WorkQueue::open(database, boundary.key, clock, random, {.operation_deadline = 60s}));
+  const int rows = bench::sized(kRows, 8);
   fmt::print("{}\n", name);
   for (const int threads : {1, 4}) {
-    const double plain = rate(kRows, [&] { spread(kRows, threads, bare); });
-    const double in = rate(kRows, [&] {
-      spread(kRows, threads, [&](int n) {
+    const double plain = rate(rows, [&] { spread(rows, threads, bare); });
+    const double in = rate(rows, [&] {
+      spread(rows, threads, [&](int n) {
         queue::Work work;
         work.principal = "nightly";
         work.lane = n % 2 == 0 ? "tenant-a" : "tenant-b";
@@ -171,8 +173,11 @@ void measure(const char* name, database::Database& database, Boundary& boundary,
                           .clock = clock,
                           .random = random},
                          {.threads = static_cast<std::size_t>(threads)});
-    const double out = rate(kRows, [&] { must(worker.run({}, {}, queue::Until::kIdle)); });
-    if (handler.runs != kRows) fmt::print(stderr, "only {} rows were run\n", handler.runs.load());
+    const double out = rate(rows, [&] { must(worker.run({}, {}, queue::Until::kIdle)); });
+    if (handler.runs != rows) {
+      fmt::print(stderr, "only {} rows were run\n", handler.runs.load());
+      std::exit(1);
+    }
     fmt::print(
         "  {} threads: bare transactions {:7.0f}/s, enqueued {:7.0f}/s ({:.2f}), worked off "
         "{:7.0f}/s ({:.2f})\n",
@@ -183,6 +188,7 @@ void measure(const char* name, database::Database& database, Boundary& boundary,
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::take_smoke(argc, argv);
   const fs::path parent = argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path();
   std::string pattern = (parent / "queue-bench.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return 1;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/run_size.h"
 #include "bench/text_file.h"
 #include "event/event.h"
 #include "grading/grading.h"
@@ -63,7 +64,8 @@ std::string make_trace(bool with_escapes) {
   constexpr std::array kKinds = {EventKind::kToolRequest, EventKind::kAuthorizationDecision,
                                  EventKind::kExecutorStart, EventKind::kExecutorFinish};
   std::string digest;
-  for (std::int64_t seq = 1; seq % 4 != 1 || out.size() < kTraceBytes; ++seq) {
+  const auto bytes = remit::bench::sized<std::size_t>(kTraceBytes, 1U << 14U);
+  for (std::int64_t seq = 1; seq % 4 != 1 || out.size() < bytes; ++seq) {
     const auto step = static_cast<std::size_t>((seq - 1) % 4);
     const std::string id = "inv-" + std::to_string(10'000'000 + (seq - 1) / 4);
     if (step == 0) digest = "hmac-sha256:" + random.next(64, "0123456789abcdef");
@@ -163,7 +165,8 @@ void measure(const char* what, const std::string& text,
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  remit::bench::take_smoke(argc, argv);
   const auto redaction = remit::redaction::Redaction::make(make_canaries(), {});
   if (!redaction) return 1;
   const std::clock_t start = std::clock();

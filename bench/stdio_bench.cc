@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
+#include "bench/run_size.h"
 #include "gateway/run_stdio.h"
 #include "json/value.h"
 #include "mcp/message.h"
@@ -132,7 +133,7 @@ class Client {
     std::unordered_map<std::int64_t, SteadyClock::time_point> begun;
     std::vector<double> took_us;
     const auto start = SteadyClock::now();
-    for (std::size_t i = 0; i < in_flight; ++i) call(begun);
+    for (std::size_t i = 0; i < std::min(in_flight, calls); ++i) call(begun);
     while (took_us.size() < calls) {
       const auto id = receive();
       if (!id || !begun.contains(*id)) return std::nullopt;
@@ -227,7 +228,8 @@ int compare(std::size_t calls) {
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--server") return serve();
   if (argc == 3 && std::string_view(argv[1]) == "--gateway") return stand_between(argv[2]);
-  std::size_t calls = 5000;
+  bench::take_smoke(argc, argv);
+  std::size_t calls = bench::sized<std::size_t>(5000, 20);
   if (argc == 3 && std::string_view(argv[1]) == "--calls") {
     calls = static_cast<std::size_t>(std::max(100, std::atoi(argv[2])));
   }
