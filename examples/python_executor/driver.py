@@ -10,15 +10,13 @@ import executor
 import known_bad
 import naive
 
-ROUTES = ["direct", "queued", "retry", "agent", "admin", "scheduled", "legacy"]
-ABILITIES = ["approval", "keys", "fan_out"]
-
 
 class Driver:
     def hello(self, _):
         steps = [name[3:] for name in dir(self) if name.startswith("do_")]
         return {"protocol": "remit.driver/1", "subject": {"name": "python_executor", "version": "1"},
-                "routes": ROUTES, "offers": steps + ABILITIES, "faults": sorted(known_bad.FAULTS)}
+                "routes": ["direct", "queued", "retry", "agent", "admin", "scheduled", "legacy"],
+                "offers": steps + ["approval", "keys", "fan_out"], "faults": sorted(known_bad.FAULTS)}
 
     def setup(self, request):
         self.route, self.spy = request["route"], request["spy"]
