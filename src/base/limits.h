@@ -153,9 +153,9 @@ inline constexpr std::size_t kMaxTraceDocumentBytes = std::size_t{256} * 1024 * 
 inline constexpr std::uint64_t kUnpackAlways = std::uint64_t{64} << 20U;
 inline constexpr std::uint64_t kMaxUnpackRatio = 1000;
 inline constexpr int kMaxZstdWindowLog = 27;  ///< 128 MiB of memory for one file
-/// What it keeps in memory of invocations; the rest waits in a scratch file. A trace of some 400 MB
+/// What it keeps in memory of invocations; the rest waits in a scratch file. A trace of some 70 MB
 /// is judged without one.
-inline constexpr std::size_t kGraderMemoryBytes = std::size_t{128} << 20U;
+inline constexpr std::size_t kGraderMemoryBytes = std::size_t{24} << 20U;
 /// Numbers of one writer within which a repeated line can still be compared with the first.
 inline constexpr std::int64_t kRepeatWindow = 16'384;
 /// Canaries: a shorter value, or half of one, is found by chance.
@@ -163,5 +163,38 @@ inline constexpr std::size_t kMinCanaryBytes = 8;
 inline constexpr std::size_t kMaxCanaryBytes = 1024;
 inline constexpr std::size_t kMaxCanaries = 1000;
 inline constexpr std::size_t kMaxForbiddenFields = 1000;
+
+/// Conformance runs. One line of a driver: the events of one case are in it.
+inline constexpr std::size_t kMaxDriverLineBytes = std::size_t{4} * 1024 * 1024;
+/// One answer of a driver, by default and at most.
+inline constexpr std::chrono::milliseconds kDriverDeadline{10'000};
+inline constexpr std::chrono::milliseconds kMaxDriverDeadline{300'000};
+/// One answer of an executor that is asked over MCP or HTTP, by default: its start is in it.
+inline constexpr std::chrono::milliseconds kExecutorDeadline{30'000};
+/// A driver that was asked to end does so in this time, twice (SIGTERM between), or is killed.
+inline constexpr std::chrono::milliseconds kDriverGrace{1'000};
+/// Faults of the harness in a row, after which no further trial is begun: a driver that is broken
+/// would cost its deadline for each.
+inline constexpr std::size_t kMaxHarnessFaultsInARow = 3;
+inline constexpr std::size_t kMaxEventsOfTrial = 10'000;
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} * 1024;  ///< what a caller saw
+/// The spy.
+inline constexpr std::size_t kMaxEffectLineBytes = std::size_t{64} * 1024;
+inline constexpr std::size_t kMaxEffectsAtOnce = 10'000;
+inline constexpr std::size_t kMaxSpyConnections = 256;
+/// A tool outside of the runner waits so long for the spy, which is served between two steps as
+/// well; and for whoever reads its answer.
+inline constexpr std::chrono::milliseconds kSpyDeadline{60'000};
+/// The record of one trial.
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{16} * 1024 * 1024;
+/// A planner behind an endpoint.
+inline constexpr std::size_t kMaxChatAnswerBytes = std::size_t{1} * 1024 * 1024;
+inline constexpr std::size_t kMaxChatNameBytes = 256;  ///< ids and names of the calls it asks for
+inline constexpr std::size_t kMaxCallsOfAnswer = 16;
+inline constexpr int kMaxPlannerTurns = 12;  ///< answers in one conversation
+inline constexpr int kMaxChatRetries = 4;    ///< of one request
+inline constexpr std::chrono::milliseconds kFirstChatPause{1'000};
+inline constexpr std::chrono::milliseconds kLongestChatPause{60'000};  ///< that it may ask for
+inline constexpr int kMaxPlannerRepetitions = 100;
 
 }  // namespace remit

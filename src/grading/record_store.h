@@ -249,7 +249,7 @@ class RecordStore {
   /// what waits to be written. Most of
   /// the rest holds those at rest, packed: what is read and written all the time stays small enough
   /// for the processor's caches.
-  static constexpr std::size_t kOpenShare = 128;
+  static constexpr std::size_t kOpenShare = 24;
   static constexpr std::size_t kLastingShare = 32;
   static constexpr std::size_t kSharesShare = 32;
   [[nodiscard]] std::size_t open_bytes() const { return room_.memory_bytes / kOpenShare; }
