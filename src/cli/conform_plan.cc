@@ -14,8 +14,8 @@
 #include "cli/commands.h"
 #include "cli/conform_inputs.h"
 #include "cli/nearest.h"
-#include "conformance/limits.h"
 #include "conformance/planner.h"
+#include "conformance/words.h"
 #include "process/child.h"
 
 namespace remit::cli {
@@ -39,11 +39,6 @@ Result<int> number(const Arguments& arguments, std::string_view flag, int otherw
   return mistake(fmt::format("{}: want a number from 1 to {}, not {}", flag, most, quoted(text)));
 }
 
-std::string without_newline(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
-}
-
 // The key of the endpoint; empty where none is named. What it is stands in no message.
 Result<std::string> read_key(const Arguments& arguments, World& world) {
   if (arguments.has("--key-env") && arguments.has("--key-file")) {
@@ -65,7 +60,7 @@ Result<std::string> read_key(const Arguments& arguments, World& world) {
                  file};
   }
   REMIT_TRY_ASSIGN(std::string text, world.files.read(file, kMaxConfigBytes));
-  return without_newline(std::move(text));
+  return conformance::without_line_end(std::move(text));
 }
 
 // Words that name no task are refused: a misspelt one would run nothing.
@@ -89,8 +84,8 @@ Result<conformance::PlannerOptions> read_options(const Arguments& arguments, Wor
                    number(arguments, "--deadline", kDeadlineSeconds, kMaxDeadlineSeconds));
   out.chat.deadline = std::chrono::seconds{seconds};
   out.chat.rest = [](std::chrono::milliseconds span) { std::this_thread::sleep_for(span); };
-  REMIT_TRY_ASSIGN(out.repetitions, number(arguments, "--repetitions", kRepetitions,
-                                           conformance::kMaxPlannerRepetitions));
+  REMIT_TRY_ASSIGN(out.repetitions,
+                   number(arguments, "--repetitions", kRepetitions, kMaxPlannerRepetitions));
   out.route = arguments.value("--route", "agent");
   if (!conformance::is_route(out.route)) {
     return mistake(fmt::format("{} is no route; there are {}", quoted(out.route),

@@ -63,8 +63,10 @@ TEST(Pack, IsWhole) {
   EXPECT_EQ(built_in().cases.size(), 40U);
   EXPECT_THAT(built_in().digest, HasSubstr("sha256:"));
   for (const Case& one : built_in().cases) {
-    EXPECT_FALSE(one.proves.empty()) << one.id;
-    EXPECT_FALSE(one.does_not_prove.empty()) << one.id;
+    for (const std::string& sentence : {one.proves, one.does_not_prove}) {
+      EXPECT_FALSE(sentence.empty()) << one.id;
+      EXPECT_EQ(sentence.find_first_of(".\n"), std::string::npos) << one.id << ": one sentence";
+    }
     EXPECT_NE(one.fixture.find("tools"), nullptr) << one.id;
   }
 }

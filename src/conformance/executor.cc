@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/nearest_word.h"
-#include "conformance/limits.h"
 
 namespace remit::conformance {
 namespace {

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "conformance/http_form.h"
-#include "conformance/limits.h"
+#include "conformance/words.h"
 #include "process/file_descriptor.h"
 
 namespace remit::conformance {
@@ -20,11 +21,6 @@ constexpr std::uint64_t kMaxUrlFileBytes = 4096;
 
 void wait(std::chrono::milliseconds time) {
   ::poll(nullptr, 0, static_cast<int>(time.count()));
-}
-
-std::string without_line_end(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
 }
 
 }  // namespace

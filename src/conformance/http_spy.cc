@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/limits.h"
 #include "conformance/http_form.h"
-#include "conformance/limits.h"
 #include "http/body_stream.h"
 
 namespace remit::conformance {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "conformance/limits.h"
+#include "base/limits.h"
 
 namespace remit::conformance {
 namespace {

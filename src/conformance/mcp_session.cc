@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "conformance/limits.h"
 #include "process/file_descriptor.h"
 
 namespace remit::conformance {

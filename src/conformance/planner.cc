@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "conformance/effect_owners.h"
 #include "conformance/harness.h"
 #include "conformance/judgement.h"
-#include "conformance/limits.h"
 #include "conformance/trial.h"
 #include "conformance/words.h"
 

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/file_descriptor.h"
 #include "base/limits.h"
-#include "conformance/limits.h"
 #include "conformance/words.h"
 #include "process/lines.h"
 

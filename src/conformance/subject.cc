@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/limits.h"
 #include "conformance/case_reader.h"
-#include "conformance/limits.h"
 #include "conformance/pack.h"
 #include "yaml/yaml.h"
 

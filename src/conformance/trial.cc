@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "conformance/limits.h"
+#include "base/limits.h"
 #include "conformance/words.h"
 
 namespace remit::conformance {

@@ -19,6 +19,11 @@ std::string text_of(const json::Value& from, std::string_view key) {
   return from.if_object() == nullptr ? "" : text_of(*from.if_object(), key);
 }
 
+std::string without_line_end(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }

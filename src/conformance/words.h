@@ -15,6 +15,9 @@ const std::string* find_text(const json::Object& from, std::string_view key);
 std::string text_of(const json::Object& from, std::string_view key);
 std::string text_of(const json::Value& from, std::string_view key);
 
+/// `text` without the ends of lines behind it.
+std::string without_line_end(std::string text);
+
 bool contains(const std::vector<std::string>& words, std::string_view word);
 
 }  // namespace remit::conformance
