@@ -172,6 +172,28 @@ TEST(FileReplacement, KeepsTheModeAndANewFileHasWhatTheUmaskLeaves) {  // REQ-RP
   }
 }
 
+// What somebody put into a folder of others must not become the owner of what is recorded.
+TEST(FileReplacement, GivesNothingToAStranger) {  // REQ-RP-009
+  if (::geteuid() != 0) GTEST_SKIP() << "not run, only root gives files away";
+  const Folder folder;
+  PosixFileSystem files;
+  const std::string path = folder.path("old");
+  const mode_t umask_before = ::umask(022);
+  for (const bool at_once : {false, true}) {
+    std::filesystem::remove(path);
+    ASSERT_TRUE(files.replace(path, "old"));
+    ASSERT_EQ(::chmod(path.c_str(), 0662), 0);
+    ASSERT_EQ(::chown(path.c_str(), 12'345, 23'456), 0);
+    ASSERT_TRUE(at_once ? files.replace(path, "new") : write_new(files, path));
+    struct stat found{};
+    ASSERT_EQ(::stat(path.c_str(), &found), 0);
+    EXPECT_EQ(found.st_uid, ::geteuid());
+    EXPECT_NE(found.st_gid, 23'456U);
+    EXPECT_EQ(mode_of(path), 0600U) << "neither their write bit nor our group's";
+  }
+  ::umask(umask_before);
+}
+
 bool may_be_entered_by_others(std::filesystem::path place) {
   for (place = std::filesystem::absolute(place); place.has_relative_path();
        place = place.parent_path()) {
@@ -191,6 +213,7 @@ TEST(FileReplacement, KeepsTheOwnerWhereItMay) {  // REQ-RP-009
   ASSERT_TRUE(files.replace(path, "old"));
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   ASSERT_EQ(::chown(path.c_str(), 12'345, 23'456), 0);
+  ASSERT_EQ(::chown(folder.path().c_str(), 12'345, 23'456), 0);
   ASSERT_TRUE(write_new(files, path));
   struct stat found{};
   ASSERT_EQ(::stat(path.c_str(), &found), 0);

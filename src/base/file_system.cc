@@ -275,9 +275,16 @@ Status PosixFileSystem::adopt_access(const std::string& path, const std::string&
   mode_t mode = 0;
   if (::lstat(model.c_str(), &found) == 0) {
     mode = found.st_mode & kPermissions;
-    const bool is_owner_kept = ::fchown(fd.get(), found.st_uid, found.st_gid) == 0;
-    const bool is_group_kept = is_owner_kept || found.st_gid == own.st_gid ||
-                               ::fchown(fd.get(), static_cast<uid_t>(-1), found.st_gid) == 0;
+    // Whoever put a file where somebody else writes a report does not get to own the report.
+    struct stat folder{};
+    const bool is_strangers =
+        found.st_uid != own.st_uid &&
+        (::stat(directory_of(model).c_str(), &folder) != 0 || found.st_uid != folder.st_uid);
+    if (is_strangers) mode &= 0666 & ~masked_mode();
+    const bool is_owner_kept = !is_strangers && ::fchown(fd.get(), found.st_uid, found.st_gid) == 0;
+    const bool is_group_kept =
+        is_owner_kept || found.st_gid == own.st_gid ||
+        (!is_strangers && ::fchown(fd.get(), static_cast<uid_t>(-1), found.st_gid) == 0);
     const mode_t everyone = mode & S_IRWXO;
     if (!is_group_kept) mode &= ~static_cast<mode_t>(S_IRWXG) | everyone << 3U;
   } else if (errno == ENOENT || errno == ENOTDIR) {

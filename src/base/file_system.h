@@ -104,8 +104,10 @@ class FileSystem {
   virtual Status replace(const std::string& path, std::string_view bytes) = 0;
   /// Gives the file `path`, made by us with mode 0600, the access of the plain file `model`: its
   /// owner and group where that is allowed, and its mode, of which a group that is another's gets
-  /// no more than everyone. Where nothing is at `model`, the mode that a new file has of which
-  /// nothing is secret: 0666 less the umask. What has no modes does nothing.
+  /// no more than everyone. The owner and group of a file of somebody who is neither us nor the
+  /// owner of the directory are not taken, and of its mode no more than a new file has. Where
+  /// nothing is at `model`, the mode that a new file has of which nothing is secret: 0666 less the
+  /// umask. What has no modes does nothing.
   virtual Status adopt_access(const std::string& path, const std::string& model) {
     static_cast<void>(path);
     static_cast<void>(model);
