@@ -8,7 +8,14 @@
 namespace remit {
 namespace {
 
-constexpr std::size_t kMostEdits = 2;  // a word that is further away is no help
+// A word that is further away is no help. In a long one another ending is still no other word.
+constexpr std::size_t kMostEdits = 2;
+constexpr std::size_t kMostEditsOfLong = 3;
+constexpr std::size_t kLong = 12;
+
+std::size_t most_edits(std::string_view candidate) {
+  return candidate.size() >= kLong ? kMostEditsOfLong : kMostEdits;
+}
 
 // Levenshtein distance; words are short.
 std::size_t distance(std::string_view left, std::string_view right) {
@@ -31,12 +38,13 @@ std::size_t distance(std::string_view left, std::string_view right) {
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known) {
   std::string_view best;
-  std::size_t best_distance = kMostEdits + 1;
+  std::size_t best_distance = kMostEditsOfLong + 1;
   for (const std::string_view candidate : known) {
     const std::size_t longer = std::max(word.size(), candidate.size());
-    if (longer - std::min(word.size(), candidate.size()) > kMostEdits) continue;
+    const std::size_t most = most_edits(candidate);
+    if (longer - std::min(word.size(), candidate.size()) > most) continue;
     const std::size_t edits = distance(word, candidate);
-    if (edits < best_distance && edits < candidate.size()) {
+    if (edits <= most && edits < best_distance && edits < candidate.size()) {
       best = candidate;
       best_distance = edits;
     }

@@ -6,8 +6,9 @@
 
 namespace remit {
 
-/// The word of `known` that is at most two edits away from `word` and nearest, the first of
-/// several; empty where none is that near. Words of other lengths cost nothing.
+/// The word of `known` that is at most two edits away from `word`, or three if it has twelve
+/// letters or more, and nearest, the first of several; empty where none is that near. Words of
+/// other lengths cost nothing.
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace remit

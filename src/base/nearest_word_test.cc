@@ -9,12 +9,19 @@
 namespace remit {
 namespace {
 
-TEST(NearestWord, IsAtMostTwoEditsAway) {
-  const std::vector<std::string_view> known = {"grade", "grape", "tool.request", "ab", ""};
+TEST(NearestWord, IsAtMostTwoEditsAwayOrThreeOfALongOne) {
+  const std::vector<std::string_view> known = {"grade", "grape", "tool.request",
+                                               "ab",    "",      "start_after_deny"};
   const std::pair<std::string_view, std::string_view> rows[] = {
-      {"grade", "grade"}, {"graed", "grade"},
-      {"grap", "grape"},  {"gra", "grade"},  // the first of two
-      {"gr", ""},         {"tool_request", "tool.request"},
+      {"grade", "grade"},
+      {"graed", "grade"},
+      {"grap", "grape"},
+      {"gra", "grade"},  // the first of two
+      {"gr", ""},
+      {"tool_request", "tool.request"},
+      {"start_after_denied", "start_after_deny"},
+      {"start_after_denying", "start_after_deny"},
+      {"start_after_decision", ""},
       {"xy", ""},  // nothing of the word is left
       {"", ""},
   };

@@ -7,7 +7,7 @@
 
 namespace remit::cli {
 
-/// `; did you mean WORD?` with the known word that is at most two edits away and nearest, the first
+/// `; did you mean WORD?` with the known word that is as near as `nearest_word` wants it, the first
 /// of several; empty where none is that near.
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known);
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/nearest_word.h"
 #include "base/utf8.h"
@@ -133,7 +134,9 @@ bool ThoroughReader::fail_missing(std::string_view field) {
     const std::size_t meant = key_meant_by(name);
     const bool is_it = (meant != kKeys.kNone && kKeyNames[meant] == field) ||
                        nearest_word(name, std::span{&field, 1}) == field;
-    if (is_it) return fail(place, "is missing; is it meant by the key here?", field);
+    if (!is_it) continue;
+    fault_hint_ = fmt::format("; is it meant by {}?", quoted(name));
+    return fail(place, "is missing", field);
   }
   return fail(0, "is missing", field);
 }

@@ -81,7 +81,7 @@ class ThoroughReader {
   std::size_t fault_at_ = 0;
   const char* fault_ = "";
   std::string_view fault_field_;
-  std::string fault_hint_;  // of our own words
+  std::string fault_hint_;  // of our own words, or of a key much like one
   static constexpr std::size_t kKeptKeys = 8;
   std::array<std::pair<std::string_view, std::size_t>, kKeptKeys> unknown_keys_;  // with places
   std::size_t unknown_count_ = 0;

@@ -173,7 +173,7 @@ TEST(EventReader, RefusesAFileInWhichNothingIsAnEvent) {  // REQ-IN-038
       "JSON object)";
   const std::string no_key =
       "f: no line of this file is an event: give a trace, one event a line (line 2, byte 2: event: "
-      "is missing; is it meant by the key here?)";
+      "is missing; is it meant by \"Event\"?)";
   const std::string as_chat = "f: is not in the form openai-chat, which --input-format names: ";
   const std::string chat = R"({"messages":[{"role":"user","content":"hello"}]})";
   const std::string spans = R"({"resourceSpans":[]})";
