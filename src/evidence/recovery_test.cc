@@ -10,11 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -159,6 +162,50 @@ TEST(Recovery, NothingAcknowledgedIsLostWheneverPowerGoes) {
     while (fail_and_recover(Fault::kCrash, step, loss)) ++step;
     EXPECT_GT(step, 50U) << "the workload has more steps than that";
   }
+}
+
+/// How many cuts of power the test below tries: enough for every step several times over.
+std::uint64_t cuts() {
+  const char* asked = std::getenv("REMIT_NIGHTLY");
+  return asked != nullptr && std::string_view{asked} == "1" ? 10'000 : 500;
+}
+
+/// Cuts power at step `step` of the workload, and what comes after it again at a step of its own.
+void cut_and_recover(std::uint64_t step, std::uint64_t seed) {
+  FaultyFileSystem files;
+  const std::string when =
+      "power cut at step " + std::to_string(step) + ", seed " + std::to_string(seed);
+  files.fail_at(step, Fault::kCrash);
+  const Promised first = work(files, 1);
+  files.restart_in_disorder(seed);
+  if (!files.info(kRoot)) {
+    EXPECT_TRUE(first.ids.empty()) << when;
+    return;
+  }
+  expect_intact(files, false, when + ", before recovery");
+  files.fail_at(1 + seed % 97, Fault::kCrash);
+  const Promised second = work(files, 2);
+  files.restart_in_disorder(seed + 1);
+  const Promised third = work(files, 3);
+  EXPECT_TRUE(third.closed) << when;
+  expect_kept(files, first, 1, when);
+  expect_kept(files, second, 2, when);
+  expect_kept(files, third, 3, when);
+  expect_intact(files, true, when);
+}
+
+// REQ-EL-020, REQ-EL-021, REQ-EL-033.
+TEST(Recovery, NothingAcknowledgedIsLostInWhateverOrderTheDiskWrites) {
+  const std::uint64_t steps = [] {
+    std::uint64_t step = 1;
+    while (fail_and_recover(Fault::kCrash, step, Loss::kNothing)) ++step;
+    return step - 1;
+  }();
+  ASSERT_LT(steps, cuts()) << "not every step has its cut";
+  std::uint64_t cut = 0;
+  for (; cut < cuts() && !HasFailure(); ++cut) cut_and_recover(1 + cut % steps, cut);
+  std::printf("%llu power cuts over %llu steps\n", static_cast<unsigned long long>(cut),
+              static_cast<unsigned long long>(steps));
 }
 
 // The case that must fail: a log that acknowledged what it did not sync would be found out.

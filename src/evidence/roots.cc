@@ -143,7 +143,8 @@ Result<RootsEntry> parse_roots_entry(std::string_view line) {
 }
 
 bool is_torn_roots_entry(std::string_view tail) {
-  if (tail.find_first_not_of('\0') == std::string_view::npos) return true;
+  // Where the file grew before all of its data came, zeros stand behind what came.
+  tail = tail.substr(0, tail.find_last_not_of('\0') + 1);
   for (const auto& [kind, word] : kKinds) {
     if (word.starts_with(tail)) return true;
     if (!tail.starts_with(word) || tail[word.size()] != ' ') continue;

@@ -72,7 +72,8 @@ Result<RootsHeader> parse_roots_header(std::string_view line);
 Result<RootsEntry> parse_roots_entry(std::string_view line);
 
 /// Whether `tail` can be the rest of an entry whose writing a crash cut short: the beginning of a
-/// well-formed one, or only zero bytes (a file that grew before its data came).
+/// well-formed one, even an empty beginning, then zero bytes where the file grew before its data
+/// came.
 bool is_torn_roots_entry(std::string_view tail);
 
 }  // namespace remit::evidence

@@ -78,8 +78,13 @@ TEST(Roots, OnlyTheBeginningOfAnEntryIsTorn) {
     for (std::size_t length = 0; length <= line.size(); ++length) {
       EXPECT_TRUE(is_torn_roots_entry(line.substr(0, length))) << line.substr(0, length);
     }
-    for (int byte = 0; byte < 256; ++byte) {
+    for (int byte = 1; byte < 256; ++byte) {
       EXPECT_FALSE(is_torn_roots_entry(line + static_cast<char>(byte))) << byte;
+    }
+    for (const std::size_t length : {std::size_t{3}, line.size() - 1, line.size()}) {
+      const std::string grown = line.substr(0, length) + std::string(5, '\0');
+      EXPECT_TRUE(is_torn_roots_entry(grown)) << length;
+      EXPECT_FALSE(is_torn_roots_entry(grown + "1")) << length;
     }
   }
   EXPECT_TRUE(is_torn_roots_entry(std::string(100, '\0')));

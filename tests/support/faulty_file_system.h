@@ -14,6 +14,7 @@
 
 #include "base/file_system.h"
 #include "base/mutex.h"
+#include "tests/support/seeded_random.h"
 
 namespace remit::testing {
 
@@ -60,6 +61,15 @@ class FaultyFileSystem final : public FileSystem {
     heal();
     const MutexLock lock(mutex_);
     root_ = survivor(*root_, loss);
+  }
+  /// Loses power as disks do that write in an order of their own: of each file any number of the
+  /// unsynced bytes is left, perhaps with zeros behind them where it grew before its data came, and
+  /// of each directory the synced names or the last ones. Equal seeds lose the same.
+  void restart_in_disorder(std::uint64_t seed) {
+    heal();
+    const MutexLock lock(mutex_);
+    SeededRandom random(seed);
+    root_ = scattered(*root_, random);
   }
   /// After the process died, and the machine lived: locks fell, contents stay.
   void revive() {
@@ -381,6 +391,25 @@ class FaultyFileSystem final : public FileSystem {
     for (const auto& [name, child] : node.durable_children) {
       out->children[name] = survivor(*child, loss);
     }
+    out->durable_children = out->children;
+    return out;
+  }
+  static NodePtr scattered(const Node& node, SeededRandom& random) {
+    auto out = std::make_shared<Node>();
+    out->is_directory = node.is_directory;
+    out->now = node.durable;
+    if (node.now.starts_with(node.durable)) {
+      const std::string_view unsynced = std::string_view{node.now}.substr(node.durable.size());
+      const std::uint64_t kept = random.number(unsynced.size() + 1);
+      const std::uint64_t grown = random.number(4) == 0 ? unsynced.size() - kept : 0;
+      out->now += unsynced.substr(0, static_cast<std::size_t>(kept));
+      out->now.append(static_cast<std::size_t>(random.number(grown + 1)), '\0');
+    } else if (random.number(2) == 0) {
+      out->now = node.now;  // A cut came to the disk without a sync.
+    }
+    out->durable = out->now;
+    const auto& names = random.number(2) == 0 ? node.children : node.durable_children;
+    for (const auto& [name, child] : names) out->children[name] = scattered(*child, random);
     out->durable_children = out->children;
     return out;
   }
