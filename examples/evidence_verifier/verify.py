@@ -74,10 +74,8 @@ def chain_value(header, lines, size, root):
 
 
 def is_torn_entry(tail):
-    """Whether a crash may have left `tail` of a roots line: its beginning, or only zero bytes."""
-    if not tail.strip(b"\0"):
-        return True
-    fields = tail.decode("latin-1").split(" ")
+    """Whether a crash may have left `tail` of a roots line: its beginning, then zeros if any."""
+    fields = tail.rstrip(b"\0").decode("latin-1").split(" ")
     kinds = [kind for kind in ("commit", "remade", "continued", "closed")
              if kind == fields[0] or (len(fields) == 1 and kind.startswith(fields[0]))]
     digests = 2 if fields[0] in ("continued", "closed") else 1

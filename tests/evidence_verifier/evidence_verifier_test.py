@@ -192,12 +192,12 @@ class EvidenceVerifierTest(unittest.TestCase):
         restore = self.restoring()
         writer = self.log / "writer-000001"
         roots = sorted(writer.glob("*.roots"))[-1]
-        for tail in (b"\0\0\0", b"com", b"commit 3 5", b"closed 3 5 900 " + b"a" * 64 + b" 00"):
+        for tail in (b"\0\0\0", b"com", b"com\0\0", b"commit 3 5", b"closed 3 5 900 " + b"a" * 64 + b" 00"):
             with roots.open("ab") as file:
                 file.write(tail)
             self.assertEqual(self.both()[0], 0, tail)
             restore()
-        for tail in (b"comx", b"commit x", b"commit 3 5 900 " + b"a" * 64 + b" ", b"commit 1\n"):
+        for tail in (b"comx", b"\0com", b"commit x", b"commit 3 5 900 " + b"a" * 64 + b" ", b"commit 1\n"):
             with roots.open("ab") as file:
                 file.write(tail)
             self.assert_found(tail)
