@@ -19,11 +19,19 @@ std::string cases_in_words(const Manifest& manifest) {
   const auto security = static_cast<std::uint64_t>(
       std::ranges::count_if(manifest.cases, &grading::Case::is_security));
   std::uint64_t entries = 0;
-  for (const grading::Case& one : manifest.cases) entries += one.expect.size();
-  return fmt::format("{}: {} of kind security, {} of kind task; {}\n",
+  std::uint64_t forbidden = 0;
+  std::uint64_t allowed = 0;
+  for (const grading::Case& one : manifest.cases) {
+    entries += one.expect.size();
+    forbidden += one.forbidden_requests.size();
+    if (one.allowed_requests) allowed += one.allowed_requests->size();
+  }
+  return fmt::format("{}: {} of kind security, {} of kind task; {}, {}, {}\n",
                      counted(manifest.cases.size(), "case", "cases"), security,
                      manifest.cases.size() - security,
-                     counted(entries, "expected request", "expected requests"));
+                     counted(entries, "expected request", "expected requests"),
+                     counted(allowed, "allowed tool", "allowed tools"),
+                     counted(forbidden, "forbidden tool", "forbidden tools"));
 }
 
 std::string in_words(const Manifest& manifest) {

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/nearest_word.h"
 #include "conformance/case_reader.h"
 #include "yaml/yaml.h"
 
@@ -25,7 +29,12 @@ void read_entry(const yaml::Node& node, const Pack& pack, yaml::Problems& proble
   reader.finish();
   const Case* of = pack.find_case(one.case_id);
   if (of == nullptr) {
-    return problems.add(node, fmt::format("the pack has no case {}", quoted(one.case_id)));
+    std::vector<std::string_view> names;
+    for (const Case& known : pack.cases) names.push_back(known.id);
+    const std::string_view near = nearest_word(one.case_id, names);
+    return problems.add(node,
+                        fmt::format("the pack has no case {}{}", quoted(one.case_id),
+                                    near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
   for (const std::string& route : routes) {
     if (std::find(of->routes.begin(), of->routes.end(), route) == of->routes.end()) {
