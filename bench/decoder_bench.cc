@@ -167,10 +167,9 @@ void compare(const char* what, std::string text) {
       bytes / count, bytes / ours / 1e9, count / ours / 1e6, bytes / plain / 1e9, plain / ours);
 }
 
-std::string trace(std::string_view tool) {
+std::string trace(std::string_view tool, std::size_t calls) {
   std::string text;
   std::uint64_t seq = 0;
-  const auto calls = remit::bench::sized<std::size_t>(kCalls, 40);
   for (std::size_t call = 0; call < calls; ++call) append_call(call, tool, seq, text);
   return text;
 }
@@ -178,12 +177,13 @@ std::string trace(std::string_view tool) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  remit::bench::take_smoke(argc, argv);
-  const std::string ours = trace("invoice.read");
+  const remit::bench::RunSize size(argc, argv);
+  const auto calls = size.of<std::size_t>(kCalls, 40);
+  const std::string ours = trace("invoice.read", calls);
   compare("as Remit writes them", ours);
   compare("a space after , and :", replaced(replaced(ours, ",\"", ", \""), "\":", "\": "));
   compare("an unknown object", replaced(ours, "}\n", ",\"extra\":{\"a\":[1,true,\"x\"]}}\n"));
-  compare("with accents", trace("facture.\xc3\xa9mise"));
+  compare("with accents", trace("facture.\xc3\xa9mise", calls));
   compare("with an escape", replaced(ours, "invoice.read", "invoice\\u002eread"));
   return 0;
 }

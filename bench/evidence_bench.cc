@@ -118,8 +118,8 @@ void print(const std::string& what, const Timing& timing) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  remit::bench::take_smoke(argc, argv);
-  const int each = remit::bench::sized(400, 4);
+  const remit::bench::RunSize size(argc, argv);
+  const int each = size.of(400, 4);
   const std::string root = (argc > 1 ? std::filesystem::path(argv[1])
                                      : std::filesystem::current_path() / "bench.evidence")
                                .string();
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   std::sort(log_timings.begin(), log_timings.end(), by_median);
   print("bare append + fdatasync, 1 caller", bare_timings[2]);
   print("evidence log, 1 caller", log_timings[2]);
-  const Timing many = measure(64, remit::bench::sized(1000, 2), durable);
+  const Timing many = measure(64, size.of(1000, 2), durable);
   print("evidence log, 64 callers", many);
   fmt::print("1 caller: {:.2f} of the bare loop's p50; 64 callers: {:.1f} times its calls\n",
              log_timings[2].p50_us / bare_timings[2].p50_us,

@@ -409,12 +409,12 @@ int grade_pipe(std::size_t megabytes) {
 }  // namespace
 
 int main(int count, char** words) {
-  remit::bench::take_smoke(count, words);
+  const remit::bench::RunSize run(count, words);
   if (count > 2 && std::string_view(words[1]) == "pipe") {
     return grade_pipe(std::strtoull(words[2], nullptr, 10));
   }
   const std::size_t megabytes =
-      count > 1 ? std::strtoull(words[1], nullptr, 10) : remit::bench::sized<std::size_t>(200, 1);
+      count > 1 ? std::strtoull(words[1], nullptr, 10) : run.of<std::size_t>(200, 1);
   const std::string python = count > 2 ? std::string(words[2]) + "/bin/python" : "python3";
   if (count > 2 && !measure([&] { return become({python, "-c", "import duckdb"}); })) {
     measure([&] { return become({"python3", "-m", "venv", words[2]}); });
@@ -431,7 +431,7 @@ int main(int count, char** words) {
   }
   print_size(size);
   print_heading();
-  const int rounds = remit::bench::sized(kRounds, 1);
+  const int rounds = run.of(kRounds, 1);
   const auto graded = [&](unsigned threads) {
     return best_of(rounds, [&] { return grades_file(path, threads, size.events) ? 0 : 1; });
   };

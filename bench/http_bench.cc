@@ -218,9 +218,9 @@ void print(const char* what, int connections, const Figures& figures, double bes
 }  // namespace
 
 int main(int argc, char** argv) {
-  remit::bench::take_smoke(argc, argv);
-  std::chrono::milliseconds span = remit::bench::sized<std::chrono::milliseconds>(
-      std::chrono::seconds{3}, std::chrono::milliseconds{1});
+  const remit::bench::RunSize size(argc, argv);
+  std::chrono::milliseconds span =
+      size.of<std::chrono::milliseconds>(std::chrono::seconds{3}, std::chrono::milliseconds{1});
   if (argc == 3 && std::string_view(argv[1]) == "--seconds") {
     span = std::chrono::seconds{std::atoi(argv[2])};
   } else if (argc != 1) {

@@ -220,12 +220,12 @@ void print(std::string_view what, const Measured& figures) {
              figures.p99_us, figures.max_us, figures.cpu_us, figures.calls_per_s);
 }
 
-void measure_decision(const Desk& desk) {
+void measure_decision(const Desk& desk, int each) {
   const access::Principal principal = Desk::principal();
   const access::Resource resource = must(desk.invoices->resolve({"Invoice", "ref1", {}}));
   const json::Value arguments = must(json::parse(R"({"amount_cents":500,"note":"n"})"));
   print(
-      "decision alone, 1 caller", measure(desk.clock, 1, bench::sized(20'000, 20), [&](int i) {
+      "decision alone, 1 caller", measure(desk.clock, 1, each, [&](int i) {
         const std::string action = fmt::format("tool{}", i % kPolicies);
         static_cast<void>(desk.decision_point->decide(
             {principal, action, resource, "agent", "bench", desk.clock.wall_now(), {}, arguments}));
@@ -256,7 +256,7 @@ void measure_invoke(Desk& desk, std::string_view name, evidence::EvidenceSink& s
   };
   for (int i = 0; i < 200; ++i) call(i);
   print(fmt::format("invoke, {}, {} caller{}", name, callers, callers == 1 ? "" : "s"),
-        measure(desk.clock, callers, bench::sized(each, 2), call));
+        measure(desk.clock, callers, each, call));
   if (refused != 0) {
     fmt::print("  {} calls were refused ({}): the figures mean nothing\n", refused.load(), why);
   }
@@ -265,7 +265,7 @@ void measure_invoke(Desk& desk, std::string_view name, evidence::EvidenceSink& s
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::take_smoke(argc, argv);
+  const bench::RunSize size(argc, argv);
   namespace fs = std::filesystem;
   const fs::path folder =
       (argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path()) / "remit_invoke_bench";
@@ -274,17 +274,17 @@ int main(int argc, char** argv) {
   Desk desk(folder);
   fmt::print("{:<36} {:>9} {:>9} {:>11} {:>9} {:>10}\n", "", "p50 us", "p99 us", "max us", "cpu us",
              "calls/s");
-  measure_decision(desk);
+  measure_decision(desk, size.of(20'000, 20));
   MemorySink memory;
-  measure_invoke(desk, "no disk", memory, 1, 20'000);
-  measure_invoke(desk, "no disk", memory, 2, 20'000);
-  measure_invoke(desk, "no disk", memory, kCallers, 1'000);
+  measure_invoke(desk, "no disk", memory, 1, size.of(20'000, 2));
+  measure_invoke(desk, "no disk", memory, 2, size.of(20'000, 2));
+  measure_invoke(desk, "no disk", memory, kCallers, size.of(1'000, 2));
   for (const auto& [callers, each] : {std::pair{1, 2'000}, std::pair{kCallers, 2'000}}) {
     const fs::path directory = folder / fmt::format("evidence{}", callers);
     fs::remove_all(directory);
     auto log = must(evidence::FileEvidenceLog::open(desk.files, desk.clock, desk.random,
                                                     {.directory = directory.string()}));
-    measure_invoke(desk, "durable log", *log, callers, each);
+    measure_invoke(desk, "durable log", *log, callers, size.of(each, 2));
     if (!log->close()) fmt::print("  the log failed: the figures mean nothing\n");
   }
   fs::remove_all(folder);

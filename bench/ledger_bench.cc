@@ -43,10 +43,9 @@ void must(const Status& status) {
   std::exit(1);
 }
 
-/// How often a second `work` is done, by `threads` that share kTurns of it.
-double rate(int threads, const std::function<void(const std::string&)>& work) {
+/// How often a second `work` is done, `turns` times by `threads` that share them.
+double rate(int turns, int threads, const std::function<void(const std::string&)>& work) {
   const SystemClock clock;
-  const int turns = bench::sized(kTurns, 8);
   const MonotonicTime before = clock.monotonic_now();
   std::atomic<int> next{0};
   std::vector<std::thread> running;
@@ -61,8 +60,8 @@ double rate(int threads, const std::function<void(const std::string&)>& work) {
   return turns / std::chrono::duration<double>(taken).count();
 }
 
-void measure(std::string_view name, database::Database& bare, const ledger::Location& location,
-             const Clock& clock, Random& random) {
+void measure(int count, std::string_view name, database::Database& bare,
+             const ledger::Location& location, const Clock& clock, Random& random) {
   const auto soon = [&] { return clock.monotonic_now() + std::chrono::seconds{30}; };
   must(bare.run("create table if not exists bench_rows(k text primary key)", {},
                 {.deadline = soon()}));
@@ -72,7 +71,7 @@ void measure(std::string_view name, database::Database& bare, const ledger::Loca
     return must(ledger->claim({.claim = key, .call = "c", .tool = "t", .invocation = key})).claim;
   };
   for (const int threads : {1, 8}) {
-    const double rows = rate(threads, [&](const std::string& key) {
+    const double rows = rate(count, threads, [&](const std::string& key) {
       must(bare.transact(soon(), [&](database::Transaction& transaction) -> Status {
         const database::Parameter parameters[] = {{":k", key}};
         REMIT_TRY_ASSIGN(const auto done,
@@ -80,8 +79,8 @@ void measure(std::string_view name, database::Database& bare, const ledger::Loca
         return {};
       }));
     });
-    const double claims = rate(threads, [&](const std::string& key) { claim(key); });
-    const double turns = rate(threads, [&](const std::string& key) {
+    const double claims = rate(count, threads, [&](const std::string& key) { claim(key); });
+    const double turns = rate(count, threads, [&](const std::string& key) {
       const ledger::Claim held = claim(key);
       must(ledger->start(held));
       ledger->finish(held, ledger::Outcome::kSucceeded);
@@ -96,7 +95,8 @@ void measure(std::string_view name, database::Database& bare, const ledger::Loca
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::take_smoke(argc, argv);
+  const bench::RunSize size(argc, argv);
+  const int count = size.of(kTurns, 8);
   const fs::path parent = argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path();
   std::string pattern = (parent / "ledger-bench.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return 1;
@@ -109,10 +109,10 @@ int main(int argc, char** argv) {
     database::SqliteDatabase sqlite(file, database::Access::kReadWrite, clock);
     must(sqlite.run("pragma journal_mode = wal", {},
                     {.deadline = clock.monotonic_now() + std::chrono::seconds{10}}));
-    measure("SQLite", sqlite, {Kind::kSqlite, file}, clock, random);
+    measure(count, "SQLite", sqlite, {Kind::kSqlite, file}, clock, random);
     if (argc > 2) {
       const auto postgres = must(database::PostgresDatabase::open(argv[2], clock));
-      measure("PostgreSQL", *postgres, {Kind::kPostgres, argv[2]}, clock, random);
+      measure(count, "PostgreSQL", *postgres, {Kind::kPostgres, argv[2]}, clock, random);
     }
   }
   std::error_code ignored;

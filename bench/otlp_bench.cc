@@ -58,9 +58,8 @@ std::string event_span(std::size_t number) {
 }
 
 // Lines of the collector's file exporter, 64 spans each, one of eight an event of ours.
-std::string make_trace(std::size_t& spans, std::size_t& events) {
+std::string make_trace(std::size_t bytes, std::size_t& spans, std::size_t& events) {
   std::string out;
-  const auto bytes = remit::bench::sized<std::size_t>(kTraceBytes, 1U << 16U);
   while (out.size() < bytes) {
     out += R"({"resourceSpans":[{"resource":{"attributes":[)" + attribute("service.name", "agent") +
            R"(]},"scopeSpans":[{"scope":{"name":"bench"},"spans":[)";
@@ -127,10 +126,10 @@ double best_seconds(std::size_t wanted, Work&& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  remit::bench::take_smoke(argc, argv);
+  const remit::bench::RunSize run(argc, argv);
   std::size_t spans = 0;
   std::size_t events = 0;
-  std::string text = make_trace(spans, events);
+  std::string text = make_trace(run.of<std::size_t>(kTraceBytes, 1U << 16U), spans, events);
   const std::size_t size = text.size();
   text.append(simdjson::SIMDJSON_PADDING, ' ');
   const std::string_view whole = std::string_view(text).substr(0, size);

@@ -139,8 +139,8 @@ void spread(int count, int threads, const std::function<void(int)>& work) {
   for (std::thread& thread : all) thread.join();
 }
 
-void measure(const char* name, database::Database& database, Boundary& boundary, const Clock& clock,
-             Random& random) {
+void measure(int rows, const char* name, database::Database& database, Boundary& boundary,
+             const Clock& clock, Random& random) {
   using namespace std::chrono_literals;
   const auto soon = [&] { return clock.monotonic_now() + 60s; };
   must(database.run("create table if not exists bare(n bigint)", {}, {.deadline = soon()}));
@@ -152,7 +152,6 @@ void measure(const char* name, database::Database& database, Boundary& boundary,
   };
   const auto queue = must(
       queue::WorkQueue::open(database, boundary.key, clock, random, {.operation_deadline = 60s}));
-  const int rows = bench::sized(kRows, 8);
   fmt::print("{}\n", name);
   for (const int threads : {1, 4}) {
     const double plain = rate(rows, [&] { spread(rows, threads, bare); });
@@ -188,7 +187,8 @@ void measure(const char* name, database::Database& database, Boundary& boundary,
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::take_smoke(argc, argv);
+  const bench::RunSize size(argc, argv);
+  const int rows = size.of(kRows, 8);
   const fs::path parent = argc > 1 ? fs::path(argv[1]) : fs::temp_directory_path();
   std::string pattern = (parent / "queue-bench.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return 1;
@@ -200,10 +200,10 @@ int main(int argc, char** argv) {
     Boundary boundary(files, clock, random, folder);
     database::SqliteDatabase sqlite((folder / "state.db").string(), database::Access::kReadWrite,
                                     clock);
-    measure("SQLite", sqlite, boundary, clock, random);
+    measure(rows, "SQLite", sqlite, boundary, clock, random);
     if (argc > 2) {
       const auto postgres = must(database::PostgresDatabase::open(argv[2], clock));
-      measure("PostgreSQL", *postgres, boundary, clock, random);
+      measure(rows, "PostgreSQL", *postgres, boundary, clock, random);
     }
   }
   std::error_code ignored;

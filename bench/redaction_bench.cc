@@ -58,13 +58,12 @@ std::vector<remit::redaction::Canary> make_canaries() {
 
 // One allowed call after another, four events each. With escapes, each has an unknown field that
 // holds JSON within JSON.
-std::string make_trace(bool with_escapes) {
+std::string make_trace(std::size_t bytes, bool with_escapes) {
   RandomText random;
   std::string out;
   constexpr std::array kKinds = {EventKind::kToolRequest, EventKind::kAuthorizationDecision,
                                  EventKind::kExecutorStart, EventKind::kExecutorFinish};
   std::string digest;
-  const auto bytes = remit::bench::sized<std::size_t>(kTraceBytes, 1U << 14U);
   for (std::int64_t seq = 1; seq % 4 != 1 || out.size() < bytes; ++seq) {
     const auto step = static_cast<std::size_t>((seq - 1) % 4);
     const std::string id = "inv-" + std::to_string(10'000'000 + (seq - 1) / 4);
@@ -166,14 +165,15 @@ void measure(const char* what, const std::string& text,
 }  // namespace
 
 int main(int argc, char** argv) {
-  remit::bench::take_smoke(argc, argv);
+  const remit::bench::RunSize size(argc, argv);
+  const auto bytes = size.of<std::size_t>(kTraceBytes, 1U << 14U);
   const auto redaction = remit::redaction::Redaction::make(make_canaries(), {});
   if (!redaction) return 1;
   const std::clock_t start = std::clock();
   if (!(*redaction)->control()) return 1;
   std::printf("the control of %zu canaries takes %.1f ms\n", kCanaries,
               1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  measure("as the boundary writes", make_trace(false), *redaction);
-  measure("with JSON within JSON in every event", make_trace(true), *redaction);
+  measure("as the boundary writes", make_trace(bytes, false), *redaction);
+  measure("with JSON within JSON in every event", make_trace(bytes, true), *redaction);
   return 0;
 }

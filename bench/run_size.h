@@ -6,21 +6,26 @@
 
 namespace remit::bench {
 
-/// Whether this run only shows that the program works; its figures mean nothing then.
-inline bool is_smoke_run = false;
+/// What `--smoke`, as the first word of a program, says: the run only shows that the program works,
+/// and its figures mean nothing.
+class RunSize {
+ public:
+  /// Takes that word off those of `main`.
+  RunSize(int& count, char** words)
+      : is_smoke_(count > 1 && std::string_view(words[1]) == "--smoke") {
+    if (!is_smoke_) return;
+    std::copy(words + 2, words + count, words + 1);
+    words[--count] = nullptr;
+  }
 
-/// Takes `--smoke` off the words of `main`, where it is the first one.
-inline void take_smoke(int& count, char** words) {
-  is_smoke_run = count > 1 && std::string_view(words[1]) == "--smoke";
-  if (!is_smoke_run) return;
-  std::copy(words + 2, words + count, words + 1);
-  words[--count] = nullptr;
-}
+  /// `whole`, or `least` in a smoke run.
+  template <class T>
+  [[nodiscard]] T of(T whole, T least) const {
+    return is_smoke_ ? least : whole;
+  }
 
-/// `whole`, or `least` in a smoke run.
-template <class T>
-T sized(T whole, T least) {
-  return is_smoke_run ? least : whole;
-}
+ private:
+  bool is_smoke_;
+};
 
 }  // namespace remit::bench

@@ -228,8 +228,8 @@ int compare(std::size_t calls) {
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--server") return serve();
   if (argc == 3 && std::string_view(argv[1]) == "--gateway") return stand_between(argv[2]);
-  bench::take_smoke(argc, argv);
-  std::size_t calls = bench::sized<std::size_t>(5000, 20);
+  const bench::RunSize size(argc, argv);
+  std::size_t calls = size.of<std::size_t>(5000, 20);
   if (argc == 3 && std::string_view(argv[1]) == "--calls") {
     calls = static_cast<std::size_t>(std::max(100, std::atoi(argv[2])));
   }
