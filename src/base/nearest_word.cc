@@ -1,6 +1,8 @@
 // Distances between words, for a hint behind an error.
 #include "base/nearest_word.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -50,6 +52,14 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
     }
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view word) {
+  return word.empty() ? "" : fmt::format("; did you mean {}?", word);
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
+  return did_you_mean(nearest_word(word, known));
 }
 
 }  // namespace remit

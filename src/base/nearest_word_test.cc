@@ -26,6 +26,8 @@ TEST(NearestWord, IsAtMostTwoEditsAwayOrThreeOfALongOne) {
       {"", ""},
   };
   for (const auto& [word, nearest] : rows) EXPECT_EQ(nearest_word(word, known), nearest) << word;
+  EXPECT_EQ(suggestion("graed", known), "; did you mean grade?");
+  EXPECT_EQ(suggestion("xy", known), "");
   EXPECT_EQ(nearest_word(std::string(100'000, 'x'), known), "");
 }
 

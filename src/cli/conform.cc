@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "cli/commands.h"
 #include "cli/conform_inputs.h"
-#include "cli/nearest.h"
 #include "conformance/fault_table.h"
 #include "conformance/formats.h"
 #include "conformance/known_failures.h"

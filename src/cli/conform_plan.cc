@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "cli/commands.h"
 #include "cli/conform_inputs.h"
-#include "cli/nearest.h"
 #include "conformance/planner.h"
 #include "conformance/words.h"
 #include "process/child.h"

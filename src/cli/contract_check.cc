@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "cli/commands.h"
 #include "cli/contracts.h"
-#include "cli/nearest.h"
 #include "grading/redaction_file.h"
 #include "json/value.h"
 
@@ -57,9 +57,9 @@ std::optional<Contract> find_contract(World& world, const std::string& word,
     errors.push_back(text.error());
     if (text.error().code != ErrorCode::kNotFound) return std::nullopt;
     constexpr std::string_view kNames[] = {"sequential", "fan_out", "queued"};
-    errors.back().message += fmt::format(
-        ", and no contract of this name is built in; those are {}{}", grading::kBuiltInContracts,
-        suggestion(word, {std::begin(kNames), std::end(kNames)}));
+    errors.back().message +=
+        fmt::format(", and no contract of this name is built in; those are {}{}",
+                    grading::kBuiltInContracts, suggestion(word, kNames));
     return std::nullopt;
   }
   grading::ContractParse parsed = grading::parse_contract(*text, word);

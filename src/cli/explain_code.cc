@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest_word.h"
 #include "cli/commands.h"
-#include "cli/nearest.h"
 #include "grading/code_guide.h"
 #include "json/value.h"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/nearest_word.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
 #include "grading/counted.h"
 
 namespace remit::cli {

@@ -7,10 +7,10 @@
 #include <charconv>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "base/rfc3339.h"
 #include "cli/commands.h"
 #include "cli/desk.h"
-#include "cli/nearest.h"
 #include "gateway/run_queue.h"
 #include "json/value.h"
 #include "policy/bundle.h"

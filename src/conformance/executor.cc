@@ -47,7 +47,7 @@ std::string_view meant_by(std::string_view word, const std::vector<std::string_v
 
 std::string hint(std::string_view word, const std::vector<std::string_view>& known) {
   const std::string_view near = meant_by(word, known);
-  if (!near.empty()) return fmt::format("; did you mean {}?", near);
+  if (!near.empty()) return did_you_mean(near);
   return fmt::format("; there are {}", fmt::join(known, ", "));
 }
 

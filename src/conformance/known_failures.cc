@@ -31,10 +31,8 @@ void read_entry(const yaml::Node& node, const Pack& pack, yaml::Problems& proble
   if (of == nullptr) {
     std::vector<std::string_view> names;
     for (const Case& known : pack.cases) names.push_back(known.id);
-    const std::string_view near = nearest_word(one.case_id, names);
-    return problems.add(node,
-                        fmt::format("the pack has no case {}{}", quoted(one.case_id),
-                                    near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    return problems.add(node, fmt::format("the pack has no case {}{}", quoted(one.case_id),
+                                          suggestion(one.case_id, names)));
   }
   for (const std::string& route : routes) {
     if (std::find(of->routes.begin(), of->routes.end(), route) == of->routes.end()) {

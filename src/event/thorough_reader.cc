@@ -195,8 +195,7 @@ bool ThoroughReader::read_kind(std::size_t key_at, Event& out) {
   if (!read_string(name)) return false;
   const std::optional<EventKind> kind = parse_event_kind(name);
   if (!kind) {
-    const std::string_view near = nearest_word(name, std::span{kKindNames}.subspan(1));
-    if (!near.empty()) fault_hint_ = fmt::format("; did you mean {}?", near);
+    fault_hint_ = suggestion(name, std::span{kKindNames}.subspan(1));
     return fail(value_at, "is not the name of an event", "event");
   }
   out.kind = *kind;

@@ -83,10 +83,8 @@ class BaselineReader {
     if (!code) {
       std::vector<std::string_view> names;
       for (const CodeInfo& info : code_table()) names.push_back(info.name);
-      const std::string_view near = nearest_word(name, names);
-      return reader.problem(
-          "code", fmt::format("no finding has the code {}{}", quoted(name),
-                              near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+      return reader.problem("code", fmt::format("no finding has the code {}{}", quoted(name),
+                                                suggestion(name, names)));
     }
     out.code = *code;
     const std::string_view why = unforgivable(code_info(*code));

@@ -206,10 +206,8 @@ class ManifestReader {
       for (int i = 0; i < access::kReasonCount; ++i) {
         names.push_back(access::reason_name(static_cast<access::ReasonCode>(i)));
       }
-      const std::string_view near = nearest_word(*entry.reason, names);
-      reader.problem("reason",
-                     quoted(*entry.reason) + " is no reason of the event contract" +
-                         (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+      reader.problem("reason", quoted(*entry.reason) + " is no reason of the event contract" +
+                                   suggestion(*entry.reason, names));
     } else if (entry.decision && (*entry.decision == "allow") != (*entry.reason == "allowed")) {
       reader.problem("reason", quoted(*entry.reason) + " is no reason to " + *entry.decision);
     }
@@ -225,12 +223,10 @@ class ManifestReader {
     }
     std::string list;
     for (const std::string_view word : words) list.append(list.empty() ? "" : ", ").append(word);
-    const std::string_view near = text != nullptr
-                                      ? nearest_word(*text, std::span(words.begin(), words.size()))
-                                      : std::string_view{};
-    reader.problem(key, "'" + std::string(key) + "' must be one of " + list + ", but is " +
-                            (text != nullptr ? quoted(*text) : node->describe()) +
-                            (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+    const std::string is =
+        text == nullptr ? node->describe()
+                        : quoted(*text) + suggestion(*text, std::span(words.begin(), words.size()));
+    reader.problem(key, "'" + std::string(key) + "' must be one of " + list + ", but is " + is);
     return std::nullopt;
   }
 

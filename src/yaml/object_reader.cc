@@ -26,12 +26,6 @@ bool is_number(const Node& node) {
   return node.kind() == Node::Kind::kInteger || node.kind() == Node::Kind::kNumber;
 }
 
-/// `; did you mean WORD?`, or nothing where no word is near.
-std::string meant_by(std::string_view word, const std::vector<std::string_view>& known) {
-  const std::string_view near = nearest_word(word, known);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
-}
-
 /// What a document is that is not the one that was wanted, by its first line.
 std::string other_document(const Node& root) {
   if (root.keys().empty()) return "";
@@ -220,7 +214,7 @@ std::string ObjectReader::wrong_choice(std::string_view key, const Node& node,
   }
   const std::string* const text = node.if_string();
   return fmt::format("\"{}\" must be one of {}, not {}{}", key, words, node.describe(),
-                     text == nullptr ? "" : meant_by(*text, known));
+                     text == nullptr ? "" : suggestion(*text, known));
 }
 
 bool ObjectReader::finish() {
@@ -230,7 +224,7 @@ bool ObjectReader::finish() {
     const std::vector<std::string_view> known(asked_.begin(), asked_.end());
     problems_.add(key.place,
                   fmt::format("unknown key {} in {}; known are {}{}", quoted(key.text), what_,
-                              fmt::join(asked_, ", "), meant_by(key.text, known)));
+                              fmt::join(asked_, ", "), suggestion(key.text, known)));
   }
   return clean_;
 }
