@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shell_quoted.h"
 #include "cli/command.h"
 
 namespace remit::cli {
@@ -77,19 +78,6 @@ std::string bash_script() {
       "  esac\n  COMPREPLY=($(compgen -f -- \"$current\"))\n}\n"
       "complete -o filenames -F _remit remit\n";
   return out;
-}
-
-// Single quotes for both zsh and fish.
-std::string shell_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
 }
 
 std::string zsh_script() {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/shell_quoted.h"
 #include "conformance/formats.h"
 #include "report/finding_words.h"
 
@@ -92,10 +93,7 @@ std::string shell_word(const std::string& word) {
   if (word.find_first_not_of(kPlain) == std::string::npos) return word;
   const bool is_on_one_line = std::none_of(
       word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (!is_on_one_line) return quoted(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
+  return is_on_one_line ? shell_quoted(word) : quoted(word);
 }
 
 std::string look_at(const std::string& kept, const Case& one) {
