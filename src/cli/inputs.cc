@@ -147,14 +147,6 @@ Status InputOpener::note(FileIdentity identity, const std::string& path) {
                path};
 }
 
-/// Whether the log in that folder goes on, or would if its writer lived. Of a damaged one nobody
-/// knows, and its damage is told.
-bool is_unclosed(const evidence::VerifyReport& report, std::string_view folder) {
-  return std::ranges::any_of(report.writers, [&](const evidence::WriterState& state) {
-    return folder.ends_with("/" + state.directory) && !state.closed && !state.damage;
-  });
-}
-
 Status InputOpener::open_directory(const std::string& directory) {
   REMIT_TRY(note(directory, look_at(directory)));
   REMIT_TRY_ASSIGN(const std::vector<evidence::WriterSegments> writers,
@@ -162,7 +154,7 @@ Status InputOpener::open_directory(const std::string& directory) {
   // Looked at before they are verified: what changes between that and the reading was not verified.
   std::vector<trace::Input> logs;
   for (const evidence::WriterSegments& writer : writers) {
-    logs.push_back(trace::Input::of_log(directory + "/" + writer.directory, writer.segments, true));
+    logs.push_back(trace::Input::of_log(directory + "/" + writer.directory, writer.segments));
     for (const std::string& path : writer.segments) logs.back().named.push_back(look_at(path));
   }
   REMIT_TRY_ASSIGN(const evidence::VerifyReport report,
@@ -174,8 +166,9 @@ Status InputOpener::open_directory(const std::string& directory) {
     out_.alterations.push_back(
         {directory, Error{ErrorCode::kDataLoss, report.damage->to_string()}});
   }
-  for (trace::Input& log : logs) {
-    log.is_unclosed = is_unclosed(report, log.name);
+  for (std::size_t w = 0; w < writers.size(); ++w) {
+    trace::Input& log = logs[w];
+    log.is_unclosed = report.is_open(writers[w].directory);
     for (std::size_t i = 0; i < log.paths.size(); ++i) REMIT_TRY(note(log.paths[i], log.named[i]));
     out_.inputs.push_back(std::move(log));
   }

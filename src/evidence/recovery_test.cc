@@ -11,7 +11,6 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -27,6 +26,7 @@
 #include "tests/support/evidence_events.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/nightly.h"
 #include "tests/support/seeded_random.h"
 
 namespace remit::evidence {
@@ -166,8 +166,7 @@ TEST(Recovery, NothingAcknowledgedIsLostWheneverPowerGoes) {
 
 /// How many cuts of power the test below tries: enough for every step several times over.
 std::uint64_t cuts() {
-  const char* asked = std::getenv("REMIT_NIGHTLY");
-  return asked != nullptr && std::string_view{asked} == "1" ? 10'000 : 500;
+  return testing::is_nightly() ? 10'000 : 500;
 }
 
 /// Cuts power at step `step` of the workload, and what comes after it again at a step of its own.

@@ -120,6 +120,12 @@ Result<Head> Head::parse(std::string_view text) {
   return out;
 }
 
+bool VerifyReport::is_open(std::string_view writer) const {
+  return std::ranges::any_of(writers, [&](const WriterState& state) {
+    return state.directory == writer && !state.closed && !state.damage;
+  });
+}
+
 Result<VerifyReport> verify(FileSystem& files, const std::string& directory,
                             const std::optional<Head>& kept) {
   REMIT_TRY_ASSIGN(const auto writers, list_segments(files, directory));

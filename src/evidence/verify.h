@@ -41,6 +41,9 @@ struct VerifyReport {
   std::optional<Damage> damage;      ///< the first one; absent where everything is as written
   Head head;                         ///< of what is proven; meaningless where there is damage
   [[nodiscard]] bool intact() const { return !damage; }
+  /// Whether the log in that folder, `writer-000001`, goes on, or would if its writer lived. Of a
+  /// damaged one nobody knows, and its damage is told.
+  [[nodiscard]] bool is_open(std::string_view writer) const;
 };
 
 /// Reads everything beneath `directory` and compares it with its roots, and with `kept` where

@@ -144,7 +144,11 @@ TEST(Verify, FindsNothingInWhatIsAsWritten) {
   EXPECT_EQ(closed.writers[1].segments, 3U);
   EXPECT_EQ(closed.writers[1].events, 7U);
   EXPECT_TRUE(closed.writers[1].closed);
-  EXPECT_FALSE(verify_tree(died_tree()).writers[1].closed);
+  EXPECT_FALSE(closed.is_open("writer-000002"));
+  const VerifyReport died = verify_tree(died_tree());
+  EXPECT_FALSE(died.writers[1].closed);
+  EXPECT_FALSE(died.is_open("writer-000001"));
+  EXPECT_TRUE(died.is_open("writer-000002"));
 }
 
 // REQ-EL-041; the place as REQ-EL-040 says.

@@ -46,10 +46,9 @@ Input Input::of_files(std::string name, std::vector<std::string> paths) {
   return input;
 }
 
-Input Input::of_log(std::string name, std::vector<std::string> segments, bool is_closed) {
+Input Input::of_log(std::string name, std::vector<std::string> segments) {
   Input input = of_files(std::move(name), std::move(segments));
   input.torn_tail = TornTail::kLoss;
-  input.is_unclosed = !is_closed;
   input.form = Form::kJsonLines;
   return input;
 }

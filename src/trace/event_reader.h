@@ -48,8 +48,10 @@ struct Input {
   std::vector<std::string> paths;           ///< one for a plain file, the segments of a directory
   std::unique_ptr<ReadFile> stream;         ///< read before `paths`; null for files
   TornTail torn_tail = TornTail::kMistake;  ///< of the last path
-  bool is_unclosed = false;                 ///< its writer works on or died: it ends with a loss
-  Form form = Form::kAuto;                  ///< of each file
+  /// Of a log whose writer works on or died: behind its end an `evidence.lost` is read
+  /// (REQ-IN-010).
+  bool is_unclosed = false;
+  Form form = Form::kAuto;  ///< of each file
   /// What was known of each path when the input was named; missing at the end, it is not compared.
   /// A file that does anything but grow before it is read is refused (REQ-IN-009).
   std::vector<FileInfo> named;
@@ -58,9 +60,8 @@ struct Input {
   static Input of_file(std::string path);
   static Input of_files(std::string name, std::vector<std::string> paths);
   static Input of_stream(std::string name, std::unique_ptr<ReadFile> stream);
-  /// The segments of one writer of an evidence directory. Behind those of a log that is not closed
-  /// an `evidence.lost` is read (REQ-IN-010).
-  static Input of_log(std::string name, std::vector<std::string> segments, bool is_closed);
+  /// The segments of one writer of an evidence directory.
+  static Input of_log(std::string name, std::vector<std::string> segments);
 };
 
 /// Reads from an open descriptor, such as standard input, without owning it.

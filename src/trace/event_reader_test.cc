@@ -101,20 +101,19 @@ TEST_F(FilesOfAnInput, EndTornOnlyInALogAndThereOnlyAtItsEnd) {  // REQ-IN-010, 
   const std::string wrong = std::to_string(torn.size()) + "!";
   const std::string first = write("a", torn);
   const std::string second = write("b", torn);
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {first, second}, true)),
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {first, second})),
             (std::vector<std::string>{"= " + first, "0 i1", wrong, "= " + second, "0 i1", lost}));
   EXPECT_EQ(items_of(files_, Input::of_files("files", {first})),
             (std::vector<std::string>{"= " + first, "0 i1", wrong}));
   const std::string whole = write("c", kWritten + "\n" + kWritten);
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole}, true)),
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole})),
             (std::vector<std::string>{"= " + whole, "0 i1",
                                       std::to_string(kWritten.size() + 1) + " i1"}));
   const std::string ended = write("d", torn + "\n");
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {ended}, true)),
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {ended})),
             (std::vector<std::string>{"= " + ended, "0 i1", wrong}));
   const std::string alone = write("e", "{");
-  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole, alone}, true)).back(),
-            "0- w: cut last line");
+  EXPECT_EQ(items_of(files_, Input::of_log("log", {whole, alone})).back(), "0- w: cut last line");
 }
 
 TEST_F(FilesOfAnInput, EndWithALossInALogThatIsNotClosed) {  // REQ-IN-010
@@ -134,7 +133,9 @@ TEST_F(FilesOfAnInput, EndWithALossInALogThatIsNotClosed) {  // REQ-IN-010
       {{}, {"= log", "0- : the log is not closed"}},
   };
   for (const auto& one : cases) {
-    std::vector<std::string> items = items_of(files_, Input::of_log("log", one.segments, false));
+    Input log = Input::of_log("log", one.segments);
+    log.is_unclosed = true;
+    std::vector<std::string> items = items_of(files_, log);
     ASSERT_GE(items.size(), 2U);
     items.erase(items.begin(), items.end() - 2);
     EXPECT_EQ(items, one.last);
@@ -212,7 +213,7 @@ TEST(EventReader, NeverRefusesASegmentOfALog) {  // REQ-IN-038
   testing::TestFolder folder;
   folder.put("1.jsonl", "text\ntext\n");
   PosixFileSystem files;
-  EXPECT_EQ(items_of(files, Input::of_log("log", {folder.path("1.jsonl")}, true)).back(), "5!");
+  EXPECT_EQ(items_of(files, Input::of_log("log", {folder.path("1.jsonl")})).back(), "5!");
 }
 
 TEST(EventReader, TellsWhichFilesGaveNothing) {  // REQ-IN-039

@@ -46,8 +46,8 @@ TEST(RunSources, AreAsLongAsTellsThemApart) {  // REQ-IN-051
 
 TEST(RunSources, OfLogsAreNotTheirs) {
   std::vector<Input> inputs;
-  inputs.push_back(Input::of_log("e/writer-000001", {"e/writer-000001/000001.jsonl"}, true));
-  inputs.push_back(Input::of_log("e/writer-000002", {"e/writer-000002/000001.jsonl"}, true));
+  inputs.push_back(Input::of_log("e/writer-000001", {"e/writer-000001/000001.jsonl"}));
+  inputs.push_back(Input::of_log("e/writer-000002", {"e/writer-000002/000001.jsonl"}));
   inputs.push_back(Input::of_stream("-", nullptr));
   tell_runs_apart(inputs);
   for (const Input& input : inputs) EXPECT_EQ(input.run_source, "") << input.name;

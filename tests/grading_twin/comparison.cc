@@ -13,6 +13,7 @@
 #include "naive_trace.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/memory_file.h"
+#include "tests/support/nightly.h"
 
 namespace remit::twin {
 namespace {
@@ -90,18 +91,22 @@ grading::Grade expected_grade(Result<grading::Grade> grade) {
 
 }  // namespace
 
+bool is_event(const std::string& line) {
+  event::Decoder decoder;
+  event::Event event;
+  const std::string padded = line + std::string(event::Decoder::kPadding, '\0');
+  return decoder.decode(std::string_view(padded).substr(0, line.size()), event).has_value();
+}
+
 bool is_refused(const std::vector<NaiveInput>& inputs) {
   return std::ranges::any_of(inputs, [](const NaiveInput& input) {
     if (input.may_be_torn) return false;
     std::size_t others = 0;
     std::istringstream lines(input.bytes);
-    event::Decoder decoder;
     for (std::string line; std::getline(lines, line);) {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       if (line.ends_with('\r')) line.pop_back();
-      const std::string padded = line + std::string(event::Decoder::kPadding, '\0');
-      event::Event event;
-      if (decoder.decode(std::string_view(padded).substr(0, line.size()), event)) return false;
+      if (is_event(line)) return false;
       ++others;
     }
     return others > 1;
@@ -236,8 +241,7 @@ const std::map<std::string_view, std::size_t>& codes_met() {
 }
 
 Size size() {
-  const char* asked = std::getenv("REMIT_NIGHTLY");
-  if (asked != nullptr && std::string_view(asked) == "1") return Size::kNightly;
+  if (testing::is_nightly()) return Size::kNightly;
   return kIsSanitized ? Size::kSanitized : Size::kDaily;
 }
 

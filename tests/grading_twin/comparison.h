@@ -38,6 +38,9 @@ struct Way {
 /// Room for nothing, for an event, for some, for all; the larger ones have patterns as well.
 inline constexpr std::size_t kRooms[] = {kGraderMemoryBytes, 1, 400, 1'500, 6'000, 60'000, 600'000};
 
+/// Whether a line, without its end, is an event of the contract.
+bool is_event(const std::string& line);
+
 /// Whether a file of the inputs is no evidence at all (REQ-IN-038).
 bool is_refused(const std::vector<NaiveInput>& inputs);
 

@@ -25,13 +25,6 @@ namespace {
 using std::string;
 using std::vector;
 
-bool is_event(const string& line) {
-  event::Decoder decoder;
-  event::Event event;
-  const string padded = line + string(event::Decoder::kPadding, '\0');
-  return decoder.decode(std::string_view(padded).substr(0, line.size()), event).has_value();
-}
-
 string told(const TwinCriteria& under, const vector<NaiveInput>& inputs) {
   string out = contract_text(under.contract) + under.manifest_text;
   for (const NaiveInput& input : inputs) out += "== " + input.name + "\n" + input.bytes;
@@ -107,11 +100,9 @@ class Directory {
       out.alterations.push_back({kRoot, {ErrorCode::kDataLoss, report.damage->to_string()}});
     }
     for (const auto& writer : writers()) {
-      const bool is_closed = std::ranges::none_of(report.writers, [&](const auto& state) {
-        return state.directory == writer.directory && !state.closed && !state.damage;
-      });
       out.inputs.push_back(
-          trace::Input::of_log(string(kRoot) + "/" + writer.directory, writer.segments, is_closed));
+          trace::Input::of_log(string(kRoot) + "/" + writer.directory, writer.segments));
+      out.inputs.back().is_unclosed = report.is_open(writer.directory);
     }
     return out;
   }
