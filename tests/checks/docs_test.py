@@ -8,7 +8,7 @@ PAGE = """# A page
 
 ## Which one, *and* why
 
-See [the other](docs/b.md#part-two), [below](#which-one-and-why) and `src/json/a.h`, but not
+See [the other](docs/b.md#part-two), [below](#which-one-and-why), `src/json/a.h::part`, but not
 `src/<folder>/x.h`, `tests/*/a`, `not/a/path` or [elsewhere](https://example.org/).
 
 ```
@@ -30,7 +30,8 @@ class DocsTest(CheckTest):
                 "[x](nowhere.md)": "the link leads nowhere: nowhere.md",
                 "[x](docs/b.md#part-three)": "no such heading: docs/b.md#part-three",
                 "[x](#nothing)": "no such heading: #nothing",
-                "`src/json/b.h`": "does not exist: src/json/b.h"}.items():
+                "`src/json/b.h`": "does not exist: src/json/b.h",
+                "`src/json/b.h::part`": "does not exist: src/json/b.h::part"}.items():
             with self.subTest(line=line):
                 self.assert_fails({**self.sound, "a.md": PAGE + line + "\n"}, "a.md:11: " + message)
 
