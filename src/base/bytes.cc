@@ -17,6 +17,15 @@ int hex_value(char c) {
   return -1;
 }
 
+int base64url_value(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '-') return 62;
+  if (c == '_') return 63;
+  return -1;
+}
+
 }  // namespace
 
 std::string to_hex(std::span<const std::byte> bytes) {
@@ -82,6 +91,25 @@ std::optional<std::vector<std::byte>> from_base64(std::string_view text) {
     }
   }
   if (to_base64(out) != text) return std::nullopt;  // left-over bits set: not canonical
+  return out;
+}
+
+std::optional<std::vector<std::byte>> from_base64url(std::string_view text) {
+  std::vector<std::byte> out;
+  out.reserve(text.size() / 4 * 3 + 2);
+  std::uint32_t held = 0;
+  unsigned held_bits = 0;
+  for (const char c : text) {
+    const int value = base64url_value(c);
+    if (value < 0) return std::nullopt;
+    held = (held << 6U) | static_cast<std::uint32_t>(value);
+    held_bits += 6;
+    if (held_bits < 8) continue;
+    held_bits -= 8;
+    out.push_back(static_cast<std::byte>(held >> held_bits));
+    held &= (1U << held_bits) - 1;
+  }
+  if (held_bits == 6 || held != 0) return std::nullopt;  // a lone character, or left-over bits set
   return out;
 }
 

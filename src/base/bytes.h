@@ -27,4 +27,8 @@ std::string to_base64(std::span<const std::byte> bytes);
 /// Reads standard base 64 with padding, canonical only; nothing on anything else.
 std::optional<std::vector<std::byte>> from_base64(std::string_view text);
 
+/// Reads the base 64 of URLs and tokens without padding (RFC 4648 section 5, RFC 7515 section 2),
+/// canonical only, so that no two texts are the same bytes; nothing on anything else.
+std::optional<std::vector<std::byte>> from_base64url(std::string_view text);
+
 }  // namespace remit

@@ -3,15 +3,34 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
+namespace {
+
+// The same text in the alphabet of from_base64, padded.
+std::string standard_base64(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c == '-' || c == '_') {
+      c = c == '-' ? '+' : '/';
+    } else if (c == '+' || c == '/' || c == '=') {
+      c = ' ';
+    }
+  }
+  return out.append((4 - out.size() % 4) % 4, '=');
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto bytes = remit::from_base64(text)) REMIT_CHECK(remit::to_base64(*bytes) == text);
+  REMIT_CHECK(remit::from_base64url(text) == remit::from_base64(standard_base64(text)));
   if (const auto bytes = remit::from_hex(text)) {
     REMIT_CHECK(remit::from_hex(remit::to_hex(*bytes)) == bytes);
   }

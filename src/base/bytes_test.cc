@@ -45,6 +45,22 @@ TEST(Base64, RefusesAllButTheCanonicalForm) {
   }
 }
 
+TEST(Base64url, TakesTheCanonicalFormWithoutPadding) {
+  const struct {
+    const char* plain;
+    const char* base64url;
+  } kCases[] = {{"", ""},           {"f", "Zg"},         {"fo", "Zm8"},           {"foo", "Zm9v"},
+                {"foob", "Zm9vYg"}, {"\xfb\xff", "-_8"}, {"\xff\xff\xff", "____"}};
+  for (const auto& c : kCases) {
+    ASSERT_TRUE(from_base64url(c.base64url)) << c.base64url;
+    EXPECT_EQ(text_of(*from_base64url(c.base64url)), c.plain);
+  }
+  for (const char* text : {"Z", "Zg==", "Zg=", "Zh", "Zm9", "Zm9vY", "Zm9v\n", " Zm9v", "Zm+v",
+                           "Zm/v", "Zm9v=", "=", "Z g", "\xffm9v", "Zm9v."}) {
+    EXPECT_FALSE(from_base64url(text)) << text;
+  }
+}
+
 TEST(Hex, TakesBothCasesAndNothingElse) {
   ASSERT_TRUE(from_hex("00fFAa"));
   EXPECT_EQ(to_hex(*from_hex("00fFAa")), "00ffaa");

@@ -59,6 +59,22 @@ inline constexpr std::size_t kMaxReportedArguments = 16;       ///< wrong argume
 inline constexpr std::int64_t kRefusalsPerSecond = 50;
 inline constexpr std::int64_t kRefusalBurst = 200;
 
+/// Bearer tokens and the keys that verify them.
+inline constexpr std::size_t kMaxTokenBytes = std::size_t{16} * 1024;
+inline constexpr std::size_t kMaxTokenHeaderBytes = 4096;  ///< as JSON text
+inline constexpr std::size_t kMaxTokenDepth = 8;           ///< nesting within header and claims
+inline constexpr std::size_t kMaxTokenMembers = 256;       ///< of one object of them
+inline constexpr std::size_t kMaxTokenScopes = 1000;
+inline constexpr std::size_t kMaxKeySetBytes = std::size_t{256} * 1024;
+inline constexpr std::size_t kMaxKeysOfSet = 256;
+inline constexpr int kLeastRsaBits = 2048;  ///< RFC 7518 section 3.3
+inline constexpr int kMostRsaBits = 8192;   ///< a longer key would make each call slow
+inline constexpr std::chrono::seconds kMaxClockSkew{300};
+/// Key sets of an issuer: between two looks for a key that is not there, and after failures.
+inline constexpr std::chrono::milliseconds kLeastKeyPause{10'000};
+inline constexpr std::chrono::milliseconds kFirstKeyRetryPause{1'000};
+inline constexpr std::chrono::milliseconds kLongestKeyRetryPause{60'000};
+
 /// Databases of the deployment.
 inline constexpr std::size_t kMaxDatabaseValueBytes = std::size_t{4} * 1024 * 1024;  ///< or row
 inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} * 1024;
