@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// The semantics of Cedar's authorizer: each policy is satisfied, not satisfied, or fails.
-    fn evaluate(&self, candidates: &[u32], request: Request, store: &Entities) -> Verdict {
+    pub(super) fn evaluate(&self, candidates: &[u32], request: Request, store: &Entities) -> Verdict {
         let evaluator = Evaluator::new(request, store, Extensions::all_available());
         let mut verdict = Verdict::default();
         for &number in candidates {

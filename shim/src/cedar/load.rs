@@ -26,15 +26,15 @@ const MAX_TYPE_CHECKS: u64 = 10_000_000;
 const MAX_CUT_PARTS: u64 = 50_000_000;
 
 /// A policy with its name and its place.
-struct Named {
+pub(super) struct Named {
     policy: Policy,
     source: u32,
     offset: usize,
     length: usize,
 }
 
-struct ParsedSchema {
-    schema: Schema,
+pub(super) struct ParsedSchema {
+    pub(super) schema: Schema,
     /// The same declarations as JSON, for cutting an action's own part out.
     json: Value,
     /// Parts of its types, common types expanded and contexts of actions apart.
@@ -76,7 +76,7 @@ fn parse_and_build(sources: &[&str], schema: &str, limits: &Limits, report: &mut
     build(validator_schema, actions, policies, report)
 }
 
-fn parse_schema(text: &str, limits: &Limits, report: &mut Report) -> Option<ParsedSchema> {
+pub(super) fn parse_schema(text: &str, limits: &Limits, report: &mut Report) -> Option<ParsedSchema> {
     if let Err(finding) = check_schema(text, limits) {
         report.add(finding);
         return None;
@@ -117,7 +117,7 @@ fn parse_schema(text: &str, limits: &Limits, report: &mut Report) -> Option<Pars
 }
 
 /// Parses every source, names its policies by `@id` and puts them in order of id.
-fn parse_policies(sources: &[&str], limits: &Limits, report: &mut Report) -> Vec<Named> {
+pub(super) fn parse_policies(sources: &[&str], limits: &Limits, report: &mut Report) -> Vec<Named> {
     let mut policies: BTreeMap<String, Named> = BTreeMap::new();
     let mut counted = 0;
     for (source, text) in (0u32..).zip(sources) {
@@ -188,7 +188,7 @@ fn found<'a>(entities: &'a Entities, uid: &ast::EntityUID) -> Option<&'a ast::En
 }
 
 /// The schema's actions with their numbers: ascending by name, so that the same text gives the same numbers.
-fn list_actions(schema: &ValidatorSchema) -> (Vec<ast::EntityUID>, Actions) {
+pub(super) fn list_actions(schema: &ValidatorSchema) -> (Vec<ast::EntityUID>, Actions) {
     let mut uids: Vec<_> = schema.actions().cloned().collect();
     uids.sort();
     let entities = schema.action_entities().unwrap_or_default();
@@ -320,7 +320,7 @@ fn sub_schema<'a>(whole: &Value, uids: impl Iterator<Item = &'a ast::EntityUID>)
     Schema::from_json_value(Value::Object(out)).ok()
 }
 
-fn build(
+pub(super) fn build(
     schema: &ValidatorSchema,
     actions: (Vec<ast::EntityUID>, Actions),
     policies: Vec<Named>,

@@ -8,6 +8,8 @@ mod report;
 mod request;
 mod shape;
 #[cfg(test)]
+mod suite;
+#[cfg(test)]
 mod tests;
 mod text;
 
