@@ -13,10 +13,14 @@ using access::PrincipalState;
 
 PrincipalDirectory::PrincipalDirectory(FileSystem& files, std::string file, DigestKey key,
                                        const Authenticator& others)
-    : files_(files), file_(std::move(file)), key_(std::move(key)), others_(others) {}
+    : key_(std::move(key)),
+      others_(others),
+      file_(files, std::move(file), kMaxConfigBytes,
+            [this](const std::string& text) { return parse(text); }) {}
 
-PrincipalDirectory::Reading PrincipalDirectory::parse(const std::string& text) const {
-  yaml::Problems problems(file_);
+OwnFileReading<PrincipalDirectory::Entries> PrincipalDirectory::parse(
+    const std::string& text) const {
+  yaml::Problems problems(file_.file());
   const Result<yaml::Node> root = yaml::parse(text);
   if (!root) {
     problems.add(root.error());
@@ -48,32 +52,8 @@ PrincipalDirectory::Reading PrincipalDirectory::parse(const std::string& text) c
   return {std::move(entries), {}};
 }
 
-PrincipalDirectory::Reading PrincipalDirectory::read() const {
-  const auto wrong = [&](Error error) { return Reading{nullptr, {std::move(error)}}; };
-  const Result<FileInfo> info = files_.info(file_);
-  if (!info) return wrong(info.error());
-  if (info->kind != FileInfo::Kind::kFile) {
-    return wrong({ErrorCode::kInvalidInput, "it is not a file", file_});
-  }
-  if (info->writable_by_others || !info->owned_by_us) {
-    return wrong({ErrorCode::kInvalidInput,
-                  "it can be written by others; make it yours and mode 0600", file_});
-  }
-  const Result<std::string> text = files_.read(file_, kMaxConfigBytes);
-  if (!text) return wrong(text.error());
-  {
-    const MutexLock lock(mutex_);
-    if (reading_.entries != nullptr && text_ == *text) return reading_;
-  }
-  Reading reading = parse(*text);
-  const MutexLock lock(mutex_);
-  text_ = *text;
-  reading_ = reading;
-  return reading;
-}
-
 std::vector<Error> PrincipalDirectory::check() const {
-  return read().problems;
+  return file_.read().problems;
 }
 
 Identity PrincipalDirectory::authenticate(const access::Credential& credential,
@@ -81,13 +61,13 @@ Identity PrincipalDirectory::authenticate(const access::Credential& credential,
   if (credential.kind() != access::Credential::Kind::kReference) {
     return others_.authenticate(credential, now);
   }
-  const Reading reading = read();
-  if (reading.entries == nullptr) {
+  const OwnFileReading<Entries> reading = file_.read();
+  if (reading.value == nullptr) {
     return {.state = PrincipalState::kInvalid,
             .detail = "the directory cannot be used: " + reading.problems.front().to_string()};
   }
-  const auto found = reading.entries->find(credential.name());
-  if (found == reading.entries->end()) {
+  const auto found = reading.value->find(credential.name());
+  if (found == reading.value->end()) {
     return {.state = PrincipalState::kInvalid, .detail = "the directory names no such principal"};
   }
   if (found->second.is_revoked) {

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "access/principal.h"
 #include "base/digest.h"
 #include "base/file_system.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "identity/authenticator.h"
+#include "identity/own_file.h"
 
 namespace remit::identity {
 
@@ -39,20 +38,11 @@ class PrincipalDirectory final : public Authenticator {
     bool is_revoked = false;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
-  struct Reading {
-    std::shared_ptr<const Entries> entries;  // null exactly when there are problems
-    std::vector<Error> problems;
-  };
-  [[nodiscard]] Reading read() const;
-  [[nodiscard]] Reading parse(const std::string& text) const;
+  [[nodiscard]] OwnFileReading<Entries> parse(const std::string& text) const;
 
-  FileSystem& files_;
-  const std::string file_;
   const DigestKey key_;
   const Authenticator& others_;
-  mutable Mutex mutex_;
-  mutable std::string text_ REMIT_GUARDED_BY(mutex_);  // of the last reading
-  mutable Reading reading_ REMIT_GUARDED_BY(mutex_);
+  const OwnFile<Entries> file_;
 };
 
 }  // namespace remit::identity
