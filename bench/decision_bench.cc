@@ -2,9 +2,14 @@
 //
 // `spread`: ten policies for each action. `one_action`: every policy for the same action, each
 // naming one resource. `p50_us` and `p99_us` are of single calls; the time column is the mean.
+// `load` is from texts in memory, `load_from_files` a whole bundle from its directory.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,7 +19,10 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "base/file_system.h"
 #include "cedar/cedar_decision_point.h"
+#include "policy/bundle.h"
+#include "tests/support/large_bundle.h"
 
 namespace {
 
@@ -122,6 +130,25 @@ void load(benchmark::State& state, Layout layout) {
   }
 }
 
+/// A bundle from its files to a decision point, ten policies for each action.
+void load_from_files(benchmark::State& state) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "decision_bench.XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+  const std::filesystem::path folder = pattern;
+  remit::testing::write_large_bundle(folder, {.actions = static_cast<int>(state.range(0) / 10)});
+  remit::PosixFileSystem files;
+  for (auto _ : state) {
+    const auto loaded = remit::policy::load_bundle(files, folder.string());
+    if (loaded.bundle == nullptr ||
+        remit::cedar::CedarDecisionPointFactory().create(*loaded.bundle).decision_point ==
+            nullptr) {
+      state.SkipWithError("refused");
+      break;
+    }
+  }
+  std::filesystem::remove_all(folder);
+}
+
 void counts(benchmark::internal::Benchmark* bench) {
   for (const std::int64_t count : {1, 100, 1'000, 10'000}) bench->Arg(count);
   bench->ThreadRange(1, 2)->UseRealTime()->Unit(benchmark::kMicrosecond);
@@ -133,6 +160,7 @@ BENCHMARK_CAPTURE(load, spread, Layout::kSpread)
     ->Arg(100)
     ->Arg(10'000)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK(load_from_files)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

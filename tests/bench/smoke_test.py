@@ -25,7 +25,7 @@ DECISIONS = [f"decide/{layout}/{count}/real_time/threads:{threads} .*p99_us=[0-9
 # Of each program its words, and what its lines match, one after another.
 TABLES = {
     "decision_bench": (["--benchmark_min_time=0.001"],
-                       DECISIONS + ["load/spread/100 .* ms", "load/spread/10000 .* ms"]),
+                       DECISIONS + ["load/spread/100 .* ms", "load/spread/10000 .* ms", "load_from_files/10000 .* ms"]),
     "decoder_bench": (SMALL, [f"{name} .* decoder{NUMBER} .* ratio{NUMBER}" for name in (
         "as Remit writes them", "a space after , and :", "an unknown object", "with accents", "with an escape")]),
     "evidence_bench": (SMALL, [f"bare append . fdatasync, 1 caller{NUMBER} /s", f"evidence log, 1 caller{NUMBER} /s",
