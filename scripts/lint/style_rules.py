@@ -67,9 +67,10 @@ CODE_RULES = (
              in_tests=False),
     CodeRule("thread", re.compile(r"std::(?:jthread|thread|async)\b(?!::)|\bpthread_create\s*\("),
              "plain code: threads live in evidence, gateway, the loader of cedar, the ledger's lease, the "
-             "worker of queue, http and the reader of lines",
+             "worker of queue, http, the fetcher of keys and the reader of lines",
              ("src/evidence/", "src/gateway/", "src/process/", "src/cedar/", "src/base/",
               "src/trace/decoded_lines.", "src/ledger/database_ledger.", "src/queue/worker.", "src/http/",
+              "src/identity/remote_keys.",
               "bench/", "examples/"), in_tests=False),
     CodeRule("mutex", re.compile(
         r"std::(?:(?:recursive_|shared_|timed_)?mutex|lock_guard|unique_lock|scoped_lock"
