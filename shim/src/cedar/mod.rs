@@ -1,5 +1,7 @@
 //! Cedar behind `remit_shim_cedar.h`: the exported functions; what they do is in the modules below.
 
+#[cfg(test)]
+mod cut_tests;
 mod engine;
 mod expansion;
 mod index;

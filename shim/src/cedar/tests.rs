@@ -32,7 +32,7 @@ action "pay" appliesTo { principal: [Principal], resource: [Invoice], context: {
 "#;
 
 /// A small generator (splitmix64), so that every run tries the same cases.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -43,15 +43,15 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    fn one_in(&mut self, bound: u64) -> bool {
+    pub(super) fn one_in(&mut self, bound: u64) -> bool {
         self.below(bound) == 0
     }
 
-    fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
+    pub(super) fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
         items[self.below(items.len() as u64) as usize]
     }
 }
