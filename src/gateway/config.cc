@@ -18,6 +18,9 @@ constexpr std::int64_t kMaxCallsPerSecond = 1'000'000;
 constexpr std::int64_t kMaxCallTimeoutMs = 24 * 3600 * 1000;
 constexpr std::int64_t kLeastBodyBytes = 1024;
 constexpr std::int64_t kMaxResolveMs = 60'000;
+constexpr std::int64_t kMaxKeyFetchMs = 60'000;
+constexpr std::int64_t kLeastKeyRefreshS = 10;
+constexpr std::int64_t kMaxKeyAgeS = 7 * 24 * 3600;
 
 // What is wrong with a file that must be there and be ours alone; nothing if it is right.
 std::optional<Error> check_file(FileSystem& files, const std::string& path) {
@@ -100,6 +103,10 @@ class ConfigReader {
   void read_root(const yaml::Node& root);
   void read_identity(const yaml::Node& node);
   void read_principal(const yaml::Node& node);
+  void read_jwt(const yaml::Node& node);
+  std::variant<FileKeySettings, RemoteKeySettings> read_keys(const yaml::Node& node);
+  std::vector<identity::JwsAlgorithm> read_algorithms(yaml::ObjectReader& reader);
+  identity::FactOrigin read_origin(const yaml::Node& node, std::string_view key);
   void read_attributes(const yaml::Node& node);
   HttpAttributes read_service(const yaml::Node& node);
   void read_upstream(const yaml::Node& node);
@@ -159,10 +166,104 @@ void ConfigReader::read_principal(const yaml::Node& node) {
   if (reader.finish()) config_.pinned = std::move(principal);
 }
 
+std::variant<FileKeySettings, RemoteKeySettings> ConfigReader::read_keys(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "keys", problems_);
+  const bool is_file = reader.optional_node("file") != nullptr;
+  const bool is_remote = reader.optional_node("url") != nullptr;
+  if (is_file == is_remote) problems_.add(node, "keys have one of file and url");
+  if (is_file) {
+    FileKeySettings out{path_of(reader, "file", check_file)};
+    reader.finish();
+    return out;
+  }
+  RemoteKeySettings out;
+  out.url = reader.optional_string("url").value_or("");
+  if (reader.optional_node("trust") != nullptr) out.trust = path_of(reader, "trust", check_file);
+  out.refresh =
+      std::chrono::seconds{reader.optional_integer("refresh_s", kLeastKeyRefreshS, kMaxKeyAgeS)
+                               .value_or(out.refresh.count())};
+  out.max_age =
+      std::chrono::seconds{reader.optional_integer("max_age_s", kLeastKeyRefreshS, kMaxKeyAgeS)
+                               .value_or(out.max_age.count())};
+  out.timeout = std::chrono::milliseconds{
+      reader.optional_integer("timeout_ms", 1, kMaxKeyFetchMs).value_or(out.timeout.count())};
+  if (out.max_age < out.refresh) {
+    reader.problem("max_age_s", "keys would be too old before they are asked for again");
+  }
+  reader.finish();
+  return out;
+}
+
+std::vector<identity::JwsAlgorithm> ConfigReader::read_algorithms(yaml::ObjectReader& reader) {
+  std::vector<identity::JwsAlgorithm> out;
+  for (const std::string& name : reader.optional_strings("algorithms")) {
+    if (const auto algorithm = identity::parse_jws_algorithm(name)) {
+      out.push_back(*algorithm);
+    } else {
+      reader.problem("algorithms", remit::quoted(name) +
+                                       " is no algorithm that is taken; those are "
+                                       "RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, "
+                                       "ES512 and EdDSA");
+    }
+  }
+  return out;
+}
+
+// `{claim: NAME}` or `{value: TEXT}`.
+identity::FactOrigin ConfigReader::read_origin(const yaml::Node& node, std::string_view key) {
+  yaml::ObjectReader reader(node, key, problems_);
+  identity::FactOrigin out;
+  const std::optional<std::string> claim = reader.optional_string("claim");
+  const std::optional<std::string> value = reader.optional_string("value");
+  if (reader.finish() && claim.has_value() == value.has_value()) {
+    problems_.add(node, fmt::format("{} has one of claim and value", key));
+  }
+  out.claim = claim.value_or("");
+  out.value = value.value_or("");
+  return out;
+}
+
+void ConfigReader::read_jwt(const yaml::Node& node) {
+  yaml::ObjectReader reader(node, "jwt", problems_);
+  JwtSettings out;
+  out.where = place_of(node);
+  identity::TokenRules& rules = out.rules;
+  rules.issuer = reader.required_string("issuer");
+  rules.audiences = reader.required_strings("audiences");
+  if (reader.optional_node("audiences") != nullptr && rules.audiences.empty()) {
+    reader.problem("audiences", "a token is for one of the audiences, so there is one at least");
+  }
+  rules.type = reader.optional_string("type").value_or("");
+  rules.algorithms = read_algorithms(reader);
+  rules.skew = std::chrono::seconds{
+      reader.optional_integer("skew_s", 0, kMaxClockSkew.count()).value_or(rules.skew.count())};
+  for (const auto& [key, origin] : {std::pair{"tenant", &rules.tenant},
+                                    {"class", &rules.class_name},
+                                    {"scopes", &rules.scopes}}) {
+    const yaml::Node* fact = reader.optional_node(key);
+    if (fact != nullptr) *origin = read_origin(*fact, key);
+  }
+  if (const yaml::Node* keys = reader.required_node("keys")) {
+    out.where = place_of(*keys);
+    out.keys = read_keys(*keys);
+  }
+  if (reader.optional_node("revocations") != nullptr) {
+    out.revocations = path_of(reader, "revocations", check_file);
+  }
+  out.token_from_env = reader.required_string("token_from_env");
+  reader.finish();
+  config_.jwt = std::move(out);
+}
+
 void ConfigReader::read_identity(const yaml::Node& node) {
   yaml::ObjectReader reader(node, "identity", problems_);
-  refuse_later(reader, {"jwt"});
-  if (const yaml::Node* pinned = reader.required_node("pinned")) {
+  const yaml::Node* jwt = reader.optional_node("jwt");
+  if (jwt != nullptr) read_jwt(*jwt);
+  const yaml::Node* pinned = reader.optional_node("pinned");
+  if ((jwt != nullptr) == (pinned != nullptr)) {
+    problems_.add(node, "identity has one of pinned and jwt");
+  }
+  if (pinned != nullptr) {
     yaml::ObjectReader pinned_reader(*pinned, "pinned", problems_);
     if (const yaml::Node* principal = pinned_reader.required_node("principal")) {
       read_principal(*principal);
@@ -248,6 +349,12 @@ void ConfigReader::read_command(const yaml::Node& node, UpstreamSettings& out) {
     reader.problem("command", "a command has at most 256 words", ErrorCode::kLimitExceeded);
   }
   out.inherit = reader.optional_strings("inherit");
+  if (config_.jwt &&
+      std::count(out.inherit.begin(), out.inherit.end(), config_.jwt->token_from_env) > 0) {
+    reader.problem("inherit", "the caller's token, in " +
+                                  remit::quoted(config_.jwt->token_from_env) +
+                                  ", goes to no server");
+  }
   if (const yaml::Node* environment = reader.optional_node("environment")) {
     if (environment->kind() != yaml::Node::Kind::kMap) {
       problems_.add(*environment, "environment is a map of names and values");

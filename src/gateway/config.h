@@ -14,9 +14,33 @@
 #include "base/file_system.h"
 #include "base/limits.h"
 #include "base/result.h"
+#include "identity/token_claims.h"
 #include "ledger/store.h"
 
 namespace remit::gateway {
+
+/// `keys: {file}` of an issuer.
+struct FileKeySettings {
+  std::string file;
+};
+
+/// `keys: {url, trust, refresh_s, max_age_s, timeout_ms}`: an issuer's server.
+struct RemoteKeySettings {
+  std::string url;
+  std::string trust = {};  ///< file of certificates in place of the system's; empty: none
+  std::chrono::seconds refresh{300};
+  std::chrono::seconds max_age{3600};
+  std::chrono::milliseconds timeout{5000};
+};
+
+/// `identity: {jwt}`: who calls is who a token says (spec/identity.md).
+struct JwtSettings {
+  std::string where;  ///< FILE:LINE:COLUMN of the keys
+  identity::TokenRules rules;
+  std::variant<FileKeySettings, RemoteKeySettings> keys;
+  std::string revocations = {};  ///< file; empty: none
+  std::string token_from_env;    ///< the variable that has the token
+};
 
 /// `sqlite: {path, query}`: one row of a database by a bound `:ref`.
 struct SqliteAttributes {
@@ -78,7 +102,8 @@ struct Config {
   std::string file;
   std::string directory;  ///< of the file; upstreams run there
   std::string bundle;
-  std::optional<access::Principal> pinned;
+  std::optional<access::Principal> pinned;  ///< or `jwt`, never both
+  std::optional<JwtSettings> jwt;
   std::string directory_file = {};  ///< principals that deferred work may name; empty: none
   std::vector<AttributeSettings> attributes;
   std::vector<UpstreamSettings> upstreams;
@@ -95,11 +120,11 @@ struct ConfigOutcome {
 
 /// Reads `file`. Problems: a file that is missing, a link, too large or writable by others; YAML
 /// that does not parse; an unknown, missing or misshapen key; a key of a later version
-/// (`unsupported`); a bundle, database, root, fixture or digest key that does not exist, said where
-/// it was named; a fixture or digest key that others may write, or a database that they may write
-/// or replace; for `state` one that is not there yet is made at the start. (Whether they may write
-/// the bundle is seen when it is loaded. What lies beneath a root is not looked at: others may be
-/// meant to write there.)
+/// (`unsupported`); a bundle, database, root, fixture, key set or digest key that does not exist,
+/// said where it was named; a fixture, key set or digest key that others may write, or a database
+/// that they may write or replace; for `state` one that is not there yet is made at the start.
+/// (Whether they may write the bundle is seen when it is loaded. What lies beneath a root is not
+/// looked at: others may be meant to write there.)
 ConfigOutcome read_config(FileSystem& files, const std::string& file);
 
 }  // namespace remit::gateway

@@ -142,7 +142,7 @@ TEST_F(ConfigTest, SaysWhatIsWrongAndWhere) {
        "remit.yaml:11:76: checkpoint_key is not supported by this version"},
       {"digest_key: digest.key", "digest_key: digest.key, retention_days: 3",
        "remit.yaml:11:76: retention_days is not supported by this version"},
-      {"  pinned:", "  jwt: []\n  pinned:", "remit.yaml:4:8: jwt is not supported by this version"},
+      {"  pinned:", "  jwt: []\n  pinned:", "remit.yaml:4:3: identity has one of pinned and jwt"},
       {"name: desk", "name: Desk", "remit.yaml:10:12: a name is [a-z0-9_-]{1,32}"},
       {"[./server, \"-y\"]", "[./server, 1]", "remit.yaml:10:46: a command has words"},
       {"[./server, \"-y\"]", "[]", "remit.yaml:10:35: a command begins with a program"},
@@ -202,6 +202,111 @@ TEST_F(ConfigTest, ReadsWhomDeferredWorkMayName) {
   std::filesystem::permissions(folder_.path("people.yaml"), std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
   EXPECT_NE(problems(text).find("people.yaml can be written by others"), std::string::npos);
+}
+
+// REQ-ID-010, REQ-ID-012, REQ-ID-020, REQ-ID-030.
+TEST_F(ConfigTest, ReadsWhoseTokensAreTaken) {
+  put("jwks.json", "{}");
+  put("revoked.yaml", "x");
+  const auto jwt = [&](const std::string& text) {
+    const std::string whole = with(
+        "pinned: {principal: {subject: ana, tenant: tenant-a, class: agent, scopes: [b, a], "
+        "on_behalf_of: bo}}",
+        "jwt: {issuer: \"https://id.example/\", audiences: [desk], token_from_env: DESK_TOKEN, " +
+            text + "}");
+    const ConfigOutcome outcome = read(whole);
+    EXPECT_TRUE(outcome.config) << problems(whole);
+    EXPECT_FALSE(outcome.config->pinned);
+    return *outcome.config->jwt;
+  };
+  const JwtSettings plain = jwt("keys: {file: jwks.json}");
+  EXPECT_EQ(std::get<FileKeySettings>(plain.keys).file, folder_.path("jwks.json"));
+  EXPECT_EQ(plain.where, folder_.path("remit.yaml") + ":4:93");
+  EXPECT_EQ(plain.rules.issuer, "https://id.example/");
+  EXPECT_EQ(plain.rules.audiences, std::vector<std::string>{"desk"});
+  EXPECT_EQ(plain.rules.skew.count(), 30);
+  EXPECT_EQ(plain.rules.tenant.claim, "tenant");
+  EXPECT_EQ(plain.token_from_env, "DESK_TOKEN");
+  EXPECT_EQ(plain.revocations, "");
+  const JwtSettings full =
+      jwt("keys: {url: \"https://h/k\", trust: notes.yaml, refresh_s: 60, max_age_s: 120, "
+          "timeout_ms: 200}, algorithms: [ES256, EdDSA], type: at+jwt, skew_s: 0, "
+          "revocations: revoked.yaml, tenant: {value: acme}, class: {claim: /realm/class}, "
+          "scopes: {claim: roles}");
+  const auto& keys = std::get<RemoteKeySettings>(full.keys);
+  EXPECT_EQ(keys.url, "https://h/k");
+  EXPECT_EQ(keys.trust, folder_.path("notes.yaml"));
+  EXPECT_EQ(keys.refresh.count(), 60);
+  EXPECT_EQ(keys.max_age.count(), 120);
+  EXPECT_EQ(keys.timeout.count(), 200);
+  EXPECT_EQ(full.rules.algorithms,
+            (std::vector{identity::JwsAlgorithm::kEs256, identity::JwsAlgorithm::kEdDsa}));
+  EXPECT_EQ(full.rules.type, "at+jwt");
+  EXPECT_EQ(full.rules.skew.count(), 0);
+  EXPECT_EQ(full.rules.tenant.value, "acme");
+  EXPECT_EQ(full.rules.tenant.claim, "");
+  EXPECT_EQ(full.rules.class_name.claim, "/realm/class");
+  EXPECT_EQ(full.rules.scopes.claim, "roles");
+  EXPECT_EQ(full.revocations, folder_.path("revoked.yaml"));
+}
+
+TEST_F(ConfigTest, SaysWhatIsWrongAboutTokens) {
+  put("jwks.json", "{}");
+  const std::string good =
+      "jwt:\n    issuer: i\n    audiences: [desk]\n    keys: {file: jwks.json}\n"
+      "    token_from_env: DESK_TOKEN\n";
+  const auto said = [&](const std::string& from, const std::string& to) {
+    std::string jwt = good;
+    if (!from.empty()) jwt.replace(jwt.find(from), from.size(), to);
+    return problems(
+        with("pinned: {principal: {subject: ana, tenant: tenant-a, class: agent, "
+             "scopes: [b, a], on_behalf_of: bo}}\n",
+             jwt));
+  };
+  ASSERT_EQ(said("", ""), "");
+  const struct {
+    const char* from;
+    const char* to;
+    const char* said;
+  } kCases[] = {
+      {"issuer: i", "issuer: \"\"", "remit.yaml:5:13: "},
+      {"    issuer: i\n", "", "issuer"},
+      {"[desk]", "[]", "remit.yaml:6:16: a token is for one of the audiences"},
+      {"[desk]", "desk", "remit.yaml:6:16: "},
+      {"{file: jwks.json}", "{file: gone.json}", "remit.yaml:7:18: gone.json: "},
+      {"{file: jwks.json}", "{}", "remit.yaml:7:11: keys have one of file and url"},
+      {"{file: jwks.json}", "{file: jwks.json, url: \"https://h\"}",
+       "remit.yaml:7:11: keys have one of file and url"},
+      {"{file: jwks.json}", "{file: jwks.json, refresh_s: 60}", "remit.yaml:7:"},
+      {"{file: jwks.json}", "{url: \"https://h\", refresh_s: 60, max_age_s: 30}",
+       "remit.yaml:7:56: keys would be too old before they are asked for again"},
+      {"{file: jwks.json}", "{url: \"https://h\", refresh_s: 1}", "remit.yaml:7:41: "},
+      {"{file: jwks.json}", "{url: \"https://h\", trust: gone.pem}", "remit.yaml:7:37: gone.pem: "},
+      {"    token_from_env: DESK_TOKEN\n", "", "token_from_env"},
+      {"DESK_TOKEN", "DESK_TOKEN\n    skew_s: 301", "remit.yaml:9:13: "},
+      {"DESK_TOKEN", "DESK_TOKEN\n    algorithms: [ES256, HS256]",
+       "remit.yaml:9:17: \"HS256\" is no algorithm that is taken"},
+      {"DESK_TOKEN", "DESK_TOKEN\n    algorithms: [none]",
+       "remit.yaml:9:17: \"none\" is no algorithm that is taken"},
+      {"DESK_TOKEN", "DESK_TOKEN\n    tenant: tenant", "remit.yaml:9:13: "},
+      {"DESK_TOKEN", "DESK_TOKEN\n    tenant: {}",
+       "remit.yaml:9:13: tenant has one of claim and value"},
+      {"DESK_TOKEN", "DESK_TOKEN\n    class: {claim: a, value: b}",
+       "remit.yaml:9:12: class has one of claim and value"},
+      {"DESK_TOKEN", "DESK_TOKEN\n    scopes: [a]", "remit.yaml:9:13: "},
+      {"DESK_TOKEN", "DESK_TOKEN\n    revocations: gone.yaml", "remit.yaml:9:18: gone.yaml: "},
+      {"DESK_TOKEN", "DESK_TOKEN\n    secret: x", "remit.yaml:9:5: unknown key \"secret\""},
+      {"DESK_TOKEN", "TOKEN", "the caller's token, in \"TOKEN\", goes to no server"},
+  };
+  for (const auto& each : kCases) {
+    EXPECT_NE(said(each.from, each.to).find(each.said), std::string::npos)
+        << each.to << " should say\n"
+        << each.said << "\nbut says\n"
+        << said(each.from, each.to);
+  }
+  std::filesystem::permissions(folder_.path("jwks.json"), std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_NE(said("", "").find("jwks.json can be written by others"), std::string::npos);
 }
 
 TEST_F(ConfigTest, FindsSeveralMistakesAtOnce) {

@@ -201,9 +201,10 @@ Result<queue::Enqueued> enqueue_for(const Config& config, queue::Work work, File
                                     const Clock& clock, Random& random) {
   if (!config.state) return without_state(config);
   REMIT_TRY_ASSIGN(const DigestKey key, read_digest_key(config, files));
-  const Identities identities(config, key, files);
+  REMIT_TRY_ASSIGN(const std::unique_ptr<Identities> identities,
+                   Identities::open(config, key, files, clock, random));
   if (work.principal.empty() && config.pinned) work.principal = config.pinned->subject;
-  const identity::Identity found = identities.authenticator().authenticate(
+  const identity::Identity found = identities->authenticator().authenticate(
       access::Credential::reference(work.principal), clock.wall_now());
   if (!found.principal) {
     return Error{

@@ -73,6 +73,9 @@ std::vector<Error> run_stdio(const StdioRun& run, FileSystem& files, const Clock
   World& world = *assembled.world;
   const Notices notices(run.notice_fd);
   announce_recovery(*world.evidence, notices);
+  if (const auto doubt = world.identities->doubt()) {
+    notices.say("calls are denied, since no token can be verified: " + doubt->to_string());
+  }
   const auto facts = run_facts(launch, world, files);
   if (!facts) return one(facts.error());
 

@@ -176,7 +176,6 @@ Status open_log(const Config& config, World& world, FileSystem& files, const Clo
   REMIT_TRY_ASSIGN(world.evidence,
                    evidence::FileEvidenceLog::open(files, clock, random,
                                                    {.directory = config.evidence.directory}));
-  world.identities = std::make_unique<Identities>(config, key, files);
   world.point = std::make_unique<enforcement::EnforcementPoint>(
       enforcement::Surroundings{.policy = world.policy,
                                 .authenticator = world.identities->authenticator(),
@@ -213,6 +212,12 @@ WorldOutcome assemble(const Config& config, std::span<const std::string_view> ro
   }
   const auto snapshot = load_policy(config, routes, files, *world, out.problems);
   if (!out.problems.empty()) return out;
+  auto identities = Identities::open(config, *key, files, clock, random);
+  if (!identities) {
+    out.problems.push_back(std::move(identities).error());
+    return out;
+  }
+  world->identities = *std::move(identities);
   Status opened = open_ledger(config, *world, clock, random, *key);
   if (opened) opened = open_log(config, *world, files, clock, random, *key, snapshot);
   if (!opened) {
