@@ -113,6 +113,12 @@ uint32_t remit_cedar_engine_policy_count(const remit_cedar_engine* engine);
 remit_shim_status remit_cedar_engine_policy(const remit_cedar_engine* engine, uint32_t number,
                                             remit_cedar_policy* policy);
 
+/// What the policies can say of an action, whoever asks and whatever for. `permitted`: the scope of
+/// a permit admits it, be its condition what it may; where none does, nobody can be permitted it.
+/// `forbidden`: a forbid without a condition names it.
+remit_shim_status remit_cedar_engine_standing(const remit_cedar_engine* engine, uint32_t action,
+                                              bool* permitted, bool* forbidden);
+
 /// An empty request; it keeps the engine alive.
 remit_shim_status remit_cedar_request_new(const remit_cedar_engine* engine,
                                           remit_cedar_request** request);

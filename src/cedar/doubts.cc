@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +21,9 @@
 namespace remit::cedar {
 namespace {
 
-constexpr std::size_t kMaxWords = 200;  // of the policies, taken for scopes
+constexpr std::size_t kMaxWords = 200;        // of the policies, taken for scopes
+constexpr std::size_t kMaxDecisions = 20000;  // about a second
+constexpr std::size_t kMaxToolsNamed = 20;    // in a sentence
 constexpr std::string_view kCatalogue = "catalogue.yaml";
 
 Error warning(std::string_view file, std::string message) {
@@ -63,22 +67,43 @@ struct Kind {
 constexpr std::array<Kind, 3> kKinds = {
     {{":read", is_changing}, {":write", is_reading}, {":destructive", is_reading}}};
 
+std::string_view ending_of(policy::Effect effect) {
+  if (is_reading(effect)) return ":read";
+  return effect == policy::Effect::kWrite ? ":write" : ":destructive";
+}
+
+/// A scope of a tool that goes with another effect than the tool's own.
+struct OddScope {
+  std::size_t position;  ///< in the tool's list
+  std::string_view ending;
+};
+
 // A tool may ask for several scopes; one that fits its effect is enough.
-void compare_effect(const policy::Tool& tool, std::vector<Error>& out) {
-  std::optional<std::string_view> odd;
-  for (const std::string& scope : tool.scopes) {
+std::optional<OddScope> odd_scope(const policy::Tool& tool) {
+  std::optional<OddScope> out;
+  for (std::size_t i = 0; i < tool.scopes.size(); ++i) {
     for (const Kind& kind : kKinds) {
-      if (!scope.ends_with(kind.ending)) continue;
-      if (!kind.contradicts(tool.effect)) return;
-      odd = scope;
+      if (!tool.scopes[i].ends_with(kind.ending)) continue;
+      if (!kind.contradicts(tool.effect)) return std::nullopt;
+      out = OddScope{i, kind.ending};
     }
   }
-  if (!odd) return;
-  out.push_back(
-      warning(kCatalogue, fmt::format("the tool {} asks for the scope {}, which does not go with "
-                                      "its effect, {}",
-                                      tool.name, quoted(*odd),
-                                      is_reading(tool.effect) ? "reading" : "changing things")));
+  return out;
+}
+
+Error odd_warning(const policy::Tool& tool, const OddScope& odd) {
+  return warning(kCatalogue,
+                 fmt::format("the tool {} asks for the scope {}, which does not go with "
+                             "its effect, {}",
+                             tool.name, quoted(tool.scopes[odd.position]),
+                             is_reading(tool.effect) ? "reading" : "changing things"));
+}
+
+// As it would be with the scope that goes with its effect.
+policy::Tool corrected(policy::Tool tool, const OddScope& odd) {
+  std::string& scope = tool.scopes[odd.position];
+  scope.replace(scope.size() - odd.ending.size(), odd.ending.size(), ending_of(tool.effect));
+  return tool;
 }
 
 class Probe {
@@ -86,7 +111,8 @@ class Probe {
   Probe(const policy::Bundle& bundle, const decision::DecisionPoint& decision_point)
       : bundle_(bundle), decision_point_(decision_point), words_(words_of(bundle)) {}
 
-  void ask_about(const policy::Tool& tool, std::vector<Error>& out) const {
+  /// `which` says what the tool's scopes are.
+  void ask_about(const policy::Tool& tool, std::string_view which, std::vector<Error>& out) {
     if (!tool.has_boundary || tool.scopes.empty() || !tool.resources.empty()) return;
     if (allows(tool, tool.scopes) || !allows(tool, with(tool.scopes, words_))) return;
     std::string besides = "with others";
@@ -95,12 +121,16 @@ class Probe {
       besides = fmt::format("with {} besides", quoted(word));
       break;
     }
+    if (is_spent()) return;
     out.push_back(warning(
         kCatalogue,
-        fmt::format("no policy permits the tool {} to a caller with the scopes that it asks for "
-                    "({}), though one does {}: look at its action in {} and at the policies",
-                    tool.name, fmt::join(tool.scopes, ", "), besides, bundle_.schema.file)));
+        fmt::format("no policy permits the tool {} to a caller with {} ({}), though one does {}: "
+                    "look at its action in {} and at the policies",
+                    tool.name, which, fmt::join(tool.scopes, ", "), besides, bundle_.schema.file)));
   }
+
+  /// Whether there was more to ask than is asked.
+  [[nodiscard]] bool is_spent() const { return decisions_ > kMaxDecisions; }
 
  private:
   static std::vector<std::string> with(const std::vector<std::string>& scopes,
@@ -111,7 +141,7 @@ class Probe {
   }
 
   // On any route, with an approval.
-  [[nodiscard]] bool allows(const policy::Tool& tool, std::vector<std::string> scopes) const {
+  [[nodiscard]] bool allows(const policy::Tool& tool, std::vector<std::string> scopes) {
     const std::string tenant = "remit-policy-check";
     const access::Principal principal{.subject = "somebody",
                                       .tenant = tenant,
@@ -127,6 +157,7 @@ class Probe {
     const json::Value arguments = json::Object{};
     return std::any_of(
         bundle_.routes.begin(), bundle_.routes.end(), [&](const policy::Route& route) {
+          if (++decisions_ > kMaxDecisions) return false;
           const auto decision = decision_point_.decide({.principal = principal,
                                                         .action = tool.action,
                                                         .resource = resource,
@@ -142,7 +173,34 @@ class Probe {
   const policy::Bundle& bundle_;
   const decision::DecisionPoint& decision_point_;
   std::vector<std::string> words_;
+  std::size_t decisions_ = 0;
 };
+
+// Tools whose action no permit admits, whoever asks and whatever for; a forbid that names one says
+// that it is meant.
+void name_out_of_reach(const policy::Bundle& bundle, const Engine& engine,
+                       std::vector<Error>& out) {
+  std::set<std::string_view> forgotten;
+  const std::vector<ActionType>& actions = engine.types().actions;
+  for (std::uint32_t i = 0; i < actions.size(); ++i) {
+    if (actions[i].type == kActionType && engine.is_out_of_reach(i))
+      forgotten.insert(actions[i].id);
+  }
+  std::vector<std::string_view> tools;
+  for (const policy::Tool& tool : bundle.tools) {
+    if (tool.has_boundary && forgotten.contains(tool.action)) tools.push_back(tool.name);
+  }
+  if (tools.empty()) return;
+  const std::size_t shown = std::min(tools.size(), kMaxToolsNamed);
+  std::string names = fmt::format("{}", fmt::join(std::span(tools).first(shown), ", "));
+  if (tools.size() > shown) names += fmt::format(" and {} more", tools.size() - shown);
+  out.push_back(warning(
+      "policies",
+      fmt::format("no policy permits {} to anybody: no permit names {} or a group that {} in; if "
+                  "that is meant, say it by a forbid without a condition",
+                  names, tools.size() == 1 ? "its action" : "their actions",
+                  tools.size() == 1 ? "it is" : "they are")));
+}
 
 }  // namespace
 
@@ -153,10 +211,19 @@ std::vector<Error> doubts(const policy::Bundle& bundle, const Engine& engine,
   if (!is_permitting) {
     out.push_back(warning("policies", "no policy permits anything: every call will be denied"));
   }
-  const Probe probe(bundle, decision_point);
+  Probe probe(bundle, decision_point);
   for (const policy::Tool& tool : bundle.tools) {
-    compare_effect(tool, out);
-    if (is_permitting) probe.ask_about(tool, out);
+    const std::optional<OddScope> odd = odd_scope(tool);
+    if (odd) out.push_back(odd_warning(tool, *odd));
+    if (!is_permitting) continue;
+    probe.ask_about(tool, "the scopes that it asks for", out);
+    if (odd) probe.ask_about(corrected(tool, *odd), "the scope that goes with its effect", out);
+  }
+  if (is_permitting) name_out_of_reach(bundle, engine, out);
+  if (probe.is_spent()) {
+    out.push_back(warning(kCatalogue,
+                          "there is more to ask of the policies than is asked here: of further "
+                          "tools it is not said whether their scopes are enough"));
   }
   return out;
 }

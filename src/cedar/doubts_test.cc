@@ -68,11 +68,21 @@ TEST(Doubts, AreNoneWhereEffectScopesAndGroupGoTogether) {
 
 // REQ-BN-027
 TEST(Doubts, NameEachPlaceThatWasForgotten) {
-  EXPECT_THAT(warnings(bundle_of(policy::Effect::kRead, "s:destructive", "destructive")),
-              ElementsAre(HasSubstr("the scope \"s:destructive\", which does not go with its "
-                                    "effect, reading")));
+  EXPECT_THAT(
+      warnings(bundle_of(policy::Effect::kRead, "s:destructive", "destructive")),
+      ElementsAre(HasSubstr("the scope \"s:destructive\", which does not go with its "
+                            "effect, reading"),
+                  HasSubstr("to a caller with the scope that goes with its effect (s:read), "
+                            "though one does with \"s:destructive\" besides")));
   EXPECT_THAT(warnings(bundle_of(policy::Effect::kDestructive, "s:read", "read")),
-              ElementsAre(HasSubstr("does not go with its effect, changing things")));
+              ElementsAre(HasSubstr("does not go with its effect, changing things"),
+                          HasSubstr("goes with its effect (s:destructive), though one does with "
+                                    "\"s:read\" besides")));
+  // The scope alone was forgotten.
+  EXPECT_THAT(warnings(bundle_of(policy::Effect::kRead, "s:destructive", "read")),
+              ElementsAre(HasSubstr("which does not go with its effect, reading"),
+                          HasSubstr("the scopes that it asks for (s:destructive), though one does "
+                                    "with \"s:read\" besides")));
   EXPECT_THAT(warnings(bundle_of(policy::Effect::kRead, "s:read", "destructive")),
               ElementsAre(HasSubstr("the scopes that it asks for (s:read), though one does with "
                                     "\"s:destructive\" besides")));
@@ -85,6 +95,49 @@ TEST(Doubts, SayNothingOfWhatHangsOnSomethingElse) {
   EXPECT_THAT(warnings(bundle_of(policy::Effect::kRead, "s:read", "read",
                                  " && principal.class == \"desk\"")),
               IsEmpty());
+}
+
+// REQ-BN-027
+TEST(Doubts, NameToolsThatNoPermitReaches) {
+  policy::Bundle bundle = bundle_of(policy::Effect::kRead, "s:read", "read");
+  const std::string action =
+      "action \"{}\" appliesTo { principal: [Principal], resource: [Server], context: { route: "
+      "String, environment: String, now: datetime, approval: { state: String, id?: String }, "
+      "arguments: {} } };\n";
+  policy::Tool tool = bundle.tools.front();
+  for (int i = 0; i < 22; ++i) {
+    tool.name = tool.action = "hide" + std::to_string(i);
+    bundle.schema.text += std::string(action).replace(action.find("{}"), 2, tool.action);
+    bundle.tools.push_back(tool);
+    if (i != 0) continue;
+    EXPECT_THAT(warnings(bundle), ElementsAre("policies: no policy permits hide0 to anybody: no "
+                                              "permit names its action or a group that it is in; "
+                                              "if that is meant, say it by a forbid without a "
+                                              "condition"));
+  }
+  EXPECT_THAT(warnings(bundle), ElementsAre(testing::AllOf(
+                                    HasSubstr("hide18, hide19 and 2 more to anybody"),
+                                    HasSubstr("names their actions or a group that they are in"))));
+  // That it is meant.
+  std::string forbidden = "@id(\"none\") forbid (principal, action in [Action::\"hide0\"";
+  for (int i = 1; i < 21; ++i) forbidden += ", Action::\"hide" + std::to_string(i) + "\"";
+  bundle.policies.push_back({"policies/none.cedar", forbidden + "], resource);\n"});
+  EXPECT_THAT(warnings(bundle), ElementsAre(HasSubstr("no policy permits hide21 to anybody")));
+  // A permit for any action reaches all, whatever its condition says.
+  bundle.policies.push_back({"policies/all.cedar",
+                             "@id(\"all\") permit (principal, action, resource)\n"
+                             "when { principal.class == \"nobody\" };\n"});
+  EXPECT_THAT(warnings(bundle), IsEmpty());
+}
+
+// Each decision costs: of a large catalogue it is said that not all of it was asked about.
+TEST(Doubts, EndBeforeTheyTakeMinutes) {
+  policy::Bundle bundle = bundle_of(policy::Effect::kRead, "s:read", "destructive");
+  bundle.tools.resize(11000, bundle.tools.front());
+  const std::vector<std::string> found = warnings(bundle);
+  ASSERT_GT(found.size(), 1000U);
+  EXPECT_LT(found.size(), 11000U);
+  EXPECT_THAT(found.back(), HasSubstr("there is more to ask of the policies than is asked here"));
 }
 
 // REQ-BN-027

@@ -142,6 +142,13 @@ Engine::~Engine() {
   remit_cedar_engine_release(handle_);
 }
 
+bool Engine::is_out_of_reach(std::uint32_t action) const {
+  bool permitted = false;
+  bool forbidden = false;
+  return remit_cedar_engine_standing(handle_, action, &permitted, &forbidden) == REMIT_SHIM_OK &&
+         !permitted && !forbidden;
+}
+
 EngineOutcome load_engine(const std::vector<policy::PolicySource>& policies,
                           const policy::PolicySource& schema) {
   EngineLoader loader{policies, schema, {}};

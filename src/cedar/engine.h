@@ -36,6 +36,9 @@ class Engine {
   /// Ascending by id; positions are the engine's numbers.
   [[nodiscard]] const std::vector<PolicyFacts>& policies() const { return policies_; }
   [[nodiscard]] const SchemaTypes& types() const { return types_; }
+  /// Whether nobody is permitted the action, whatever for, and no forbid names it without a
+  /// condition: an action that was forgotten, by the looks of it.
+  [[nodiscard]] bool is_out_of_reach(std::uint32_t action) const;
 
  private:
   friend struct EngineLoader;

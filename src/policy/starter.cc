@@ -2,13 +2,16 @@
 #include "policy/starter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "base/limits.h"
+#include "base/nearest_word.h"
 #include "json/schema.h"
 #include "policy/catalogue.h"
 
@@ -16,6 +19,7 @@ namespace remit::policy {
 namespace {
 
 constexpr std::size_t kMaxServerNameBytes = 32;
+constexpr std::size_t kMaxToolsNamed = 8;  // in a sentence
 
 /// What the starter needs of one tool.
 struct StarterTool : StarterEntry {
@@ -67,6 +71,16 @@ void set_kind(const json::Value& tool, const SaidEffects& said, StarterTool& out
   out.said_by = reads || is_destructive ? EffectSource::kServer : EffectSource::kNobody;
 }
 
+// The tool that was meant, or those that there are.
+std::string hint_at(std::string_view name, const std::vector<std::string_view>& known) {
+  std::string out = suggestion(name, known);
+  if (!out.empty() || known.empty()) return out;
+  const std::size_t shown = std::min(known.size(), kMaxToolsNamed);
+  out = fmt::format("; there are {}", fmt::join(std::span(known).first(shown), ", "));
+  if (known.size() > shown) out += fmt::format(" and {} more", known.size() - shown);
+  return out;
+}
+
 Result<std::vector<StarterTool>> read_tools(const json::Value& tools, const SaidEffects& said,
                                             std::vector<std::string>& warnings) {
   const json::Value* list = tools.if_object() != nullptr ? tools.find("tools") : &tools;
@@ -106,7 +120,8 @@ Result<std::vector<StarterTool>> read_tools(const json::Value& tools, const Said
   for (const auto& [name, kind] : said) {
     if (!seen.contains(name)) {
       return Error{ErrorCode::kNotFound,
-                   fmt::format("the list has no tool {} that a bundle can hold", quoted(name))};
+                   fmt::format("the list has no tool {} that a bundle can hold{}", quoted(name),
+                               hint_at(name, {seen.begin(), seen.end()}))};
     }
   }
   std::sort(out.begin(), out.end(), [](const StarterTool& left, const StarterTool& right) {

@@ -124,10 +124,17 @@ TEST(StarterBundle, PermitsEachKindWhateverTheToolsAre) {
 }
 
 TEST(StarterBundle, TakesNoWordForAToolThatItDoesNotHold) {
-  const Result<StarterBundle> starter =
-      starter_bundle(json::Array{tool_named("look")}, "s", {{"lokk", "read"}});
-  ASSERT_FALSE(starter);
-  EXPECT_EQ(starter.error().code, ErrorCode::kNotFound);
+  json::Array tools;
+  const auto refusal = [&](const std::string& name) {
+    const Result<StarterBundle> starter = starter_bundle(tools, "s", {{name, "read"}});
+    return starter ? std::string("taken") : starter.error().to_string();
+  };
+  EXPECT_EQ(refusal("look"), "the list has no tool \"look\" that a bundle can hold");
+  for (int i = 0; i < 3; ++i) tools.emplace_back(tool_named("look" + std::to_string(i)));
+  EXPECT_TRUE(refusal("lokk1").ends_with("; did you mean look1?")) << refusal("lokk1");
+  EXPECT_TRUE(refusal("anything").ends_with("; there are look0, look1, look2"));
+  for (int i = 3; i < 10; ++i) tools.emplace_back(tool_named("look" + std::to_string(i)));
+  EXPECT_TRUE(refusal("anything").ends_with("look6, look7 and 2 more")) << refusal("anything");
 }
 
 TEST(StarterBundle, TakesOnlyServerNamesThatTheConfigurationTakes) {

@@ -398,6 +398,16 @@ TEST(SessionTest, AllPagesOfAListHaveOneDeadline) {
   EXPECT_EQ(listed.error().code, ErrorCode::kDeadlineExceeded) << listed.error().to_string();
 }
 
+TEST(SessionTest, ACommandThatSendsBackWhatItIsSentListsNothing) {
+  const auto listed = gateway::list_server_tools(
+      {.arguments = {"/usr/bin/env", "cat"},
+       .environment = process::pick_environment(process::harmless_variables())},
+      std::chrono::milliseconds{30'000});
+  ASSERT_FALSE(listed);
+  EXPECT_NE(listed.error().message.find("sends back what it is sent"), std::string::npos)
+      << listed.error().to_string();
+}
+
 TEST(SessionTest, NoToolIsCalledByItsOldDefinitionOnceItChanged) {
   const SessionFolder folder({});
   Session session(folder);

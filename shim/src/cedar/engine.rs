@@ -11,7 +11,7 @@ use cedar_policy_core::evaluator::{EvaluationError, Evaluator};
 use cedar_policy_core::extensions::Extensions;
 use cedar_policy_core::validator::CoreSchema;
 
-use super::index::Index;
+use super::index::{Index, Standing};
 use super::request::{Attributes, Part};
 use super::shape::{id_fits, Record};
 use crate::abi::{Failure, Outcome};
@@ -51,6 +51,8 @@ pub struct Engine {
     pub actions: Vec<ActionEntry>,
     pub entities: Vec<EntityEntry>,
     pub index: Index,
+    /// By number of the action.
+    pub standings: Vec<Standing>,
     /// What the schema declares, as JSON.
     pub description: String,
 }

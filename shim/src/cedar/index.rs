@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use cedar_policy_core::ast::{
-    ActionConstraint, EntityReference, EntityUID, Policy, PrincipalOrResourceConstraint,
+    ActionConstraint, Effect, EntityReference, EntityUID, Policy, PrincipalOrResourceConstraint,
 };
 
 /// Policies by the literal of their scope, as indices into the engine's list.
@@ -108,6 +108,43 @@ impl Actions {
         numbers.dedup();
         Some(numbers)
     }
+
+    /// For each action, by number, what the policies can say of it at all.
+    pub fn standings<'a>(&self, policies: impl Iterator<Item = &'a Policy>) -> Vec<Standing> {
+        let mut standings = vec![Standing::default(); self.len()];
+        for policy in policies {
+            let admitted = self.in_scope(policy.action_constraint());
+            if policy.effect() == Effect::Permit {
+                match admitted {
+                    None => standings.iter_mut().for_each(|each| each.permitted = true),
+                    Some(some) => some.iter().for_each(|&action| standings[action as usize].permitted = true),
+                }
+            } else if is_unconditional(policy) {
+                for action in admitted.into_iter().flatten() {
+                    standings[action as usize].forbidden = true;
+                }
+            }
+        }
+        standings
+    }
+}
+
+/// Whether nothing but the action decides.
+fn is_unconditional(policy: &Policy) -> bool {
+    let is_any =
+        |constraint: &PrincipalOrResourceConstraint| matches!(constraint, PrincipalOrResourceConstraint::Any);
+    policy.non_scope_constraints().is_none()
+        && is_any(policy.principal_constraint().as_inner())
+        && is_any(policy.resource_constraint().as_inner())
+}
+
+/// What the policies can say of an action, whoever asks and whatever for.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The scope of a permit admits it; its condition is not looked at.
+    pub permitted: bool,
+    /// A forbid without a condition names it.
+    pub forbidden: bool,
 }
 
 /// All policies: those for any action, and those for each action.

@@ -335,9 +335,17 @@ pub(super) fn build(
         }
     };
     let index = Index::build(policies.iter().map(|n| n.policy.as_ref()), &actions.1);
+    let standings = actions.1.standings(policies.iter().map(|n| n.policy.as_ref()));
     let policies = policies.into_iter().map(policy_entry).collect();
     let description = describe(&action_entries, &entity_entries).to_string();
-    Some(Engine { policies, actions: action_entries, entities: entity_entries, index, description })
+    Some(Engine {
+        policies,
+        actions: action_entries,
+        entities: entity_entries,
+        index,
+        standings,
+        description,
+    })
 }
 
 fn policy_entry(named: Named) -> PolicyEntry {

@@ -205,6 +205,20 @@ pub unsafe extern "C" fn remit_cedar_engine_policy(
 }
 
 #[no_mangle]
+pub unsafe extern "C" fn remit_cedar_engine_standing(
+    engine: *const Engine,
+    action: u32,
+    permitted: *mut bool,
+    forbidden: *mut bool,
+) -> Status {
+    guard(|| unsafe {
+        let found = *pick(&borrow(engine)?.standings, action)?;
+        store(permitted, found.permitted)?;
+        store(forbidden, found.forbidden)
+    })
+}
+
+#[no_mangle]
 pub unsafe extern "C" fn remit_cedar_request_new(
     engine: *const Engine,
     request: *mut *mut Request,

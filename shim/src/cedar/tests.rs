@@ -10,6 +10,7 @@ use cedar_policy::{
 };
 
 use super::engine::{Engine, Verdict};
+use super::index::Standing;
 use super::load::load;
 use super::report::{Finding, FindingKind, Report};
 use super::request::{Extension, Request, Target};
@@ -516,6 +517,36 @@ fn nesting_and_size_of_a_request_are_bounded() {
     request.open("a", true).unwrap();
     let full = (0..200_000).try_for_each(|_| request.put("", Value::new(1, None)));
     assert_eq!(full.unwrap_err().status, Status::Limit);
+}
+
+#[test]
+fn tells_what_the_policies_can_say_of_an_action() {
+    type Pick = fn(Standing) -> bool;
+    let (permitted, forbidden): (Pick, Pick) = (|s| s.permitted, |s| s.forbidden);
+    let those = |pick: Pick, policies: &str| {
+        let engine = engine(policies);
+        let is = |id: &&str| pick(engine.standings[action_number(&engine, id) as usize]);
+        ["reading", "read", "list", "pay"].into_iter().filter(is).collect::<Vec<_>>()
+    };
+    let policy = |effect: &str, action: &str, rest: &str| {
+        format!(r#"@id("{effect}-{}") {effect} (principal, {action}, resource{rest};"#, action.len())
+    };
+    let nobody = r#") when { principal.tenant == "nobody" }"#;
+    let group = r#"action in Action::"reading""#;
+    let two = r#"action in [Action::"pay", Action::"list"]"#;
+    let read = r#"action == Action::"read""#;
+    assert_eq!(those(permitted, &policy("permit", read, nobody)), ["read"]);
+    assert_eq!(those(permitted, &policy("permit", group, ")")), ["reading", "read", "list"]);
+    assert_eq!(those(permitted, &policy("permit", two, ")")), ["list", "pay"]);
+    assert_eq!(those(permitted, &policy("permit", "action", nobody)), ["reading", "read", "list", "pay"]);
+    let both = policy("permit", read, ")") + &policy("forbid", two, ")");
+    assert_eq!(those(permitted, &both), ["read"]);
+    assert_eq!(those(forbidden, &both), ["list", "pay"]);
+    for conditional in [nobody, r#" == Invoice::"i1")"#] {
+        assert!(those(forbidden, &policy("forbid", two, conditional)).is_empty());
+    }
+    assert!(those(forbidden, &policy("forbid", "action", ")")).is_empty());
+    assert!(those(forbidden, &policy("permit", two, ")")).is_empty());
 }
 
 #[test]
