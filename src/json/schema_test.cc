@@ -133,6 +133,16 @@ TEST(Schema, PatternsRunInLinearTime) {
   EXPECT_EQ(found->size(), 1U);
 }
 
+// Whoever publishes a schema names it, and may use the name.
+TEST(Schema, AReferenceMayNameItsOwnDocument) {  // REQ-BN-013
+  const Schema schema = compiled(
+      R"({"$id":"https://example.com/s","$defs":{"n":{"type":"integer"}},
+          "properties":{"n":{"$ref":"https://example.com/s#/$defs/n"},
+                        "kid":{"$ref":"https://example.com/s"}}})");
+  EXPECT_TRUE(schema.validate(json(R"({"kid":{"n":1}})"))->empty());
+  EXPECT_EQ(schema.validate(json(R"({"kid":{"n":"x"}})"))->size(), 1U);
+}
+
 TEST(Schema, AValueThatNestsTooDeepIsAnErrorAndNoMatch) {
   const Schema schema = compiled(R"({"properties":{"x":{"$ref":"#"}}})");
   Value deep = 1;

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use crate::abi::{Failure, Outcome};
@@ -163,10 +164,25 @@ impl<'s> Graph<'s> {
         Ok(node)
     }
 
+    /// What stands behind the document's own name in a reference, if that is what it begins with. A published
+    /// meta-schema's name is never the document's own: the validator knows that one itself.
+    fn behind_own_name<'r>(&self, reference: &'r str) -> Option<&'r str> {
+        let name = self.root.get("$id").and_then(Value::as_str)?;
+        let name = name.strip_suffix('#').unwrap_or(name);
+        if name.is_empty() || name.contains('#') || Draft::from_schema_uri(name) != Draft::Unknown {
+            return None;
+        }
+        reference.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('#'))
+    }
+
     /// What a reference means: the root, a JSON pointer into it or one of its anchors.
     fn resolve(&self, reference: &str) -> Outcome<&'s Value> {
         let leaves = || Failure::unsupported("a reference leaves the document");
-        let fragment = reference.strip_prefix('#').ok_or_else(leaves)?;
+        let local = self.behind_own_name(reference).unwrap_or(reference);
+        if local.is_empty() && !reference.is_empty() {
+            return Ok(self.root);
+        }
+        let fragment = local.strip_prefix('#').ok_or_else(leaves)?;
         if fragment.is_empty() {
             return Ok(self.root);
         }

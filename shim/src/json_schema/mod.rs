@@ -321,6 +321,37 @@ mod tests {
     }
 
     #[test]
+    fn the_documents_own_name_may_stand_in_a_reference() {
+        for id in ["https://example.com/s.json", "https://example.com/s.json#", "urn:example:s", "s.json"] {
+            let name = id.trim_end_matches('#');
+            let tree = json!({"$id": id, "type": "object", "additionalProperties": false,
+                "$defs": {"n": {"$anchor": "number", "type": "integer"}},
+                "properties": {"kid": {"$ref": name}, "same": {"$ref": format!("{name}#")},
+                    "n": {"$ref": format!("{name}#/$defs/n")}, "m": {"$ref": format!("{name}#number")}}});
+            let good = json!({"kid": {"n": 1}, "same": {"m": 2}});
+            assert_eq!(mismatches(&tree, &good), vec![], "{id}");
+            assert_eq!(mismatches(&tree, &json!({"kid": {"n": "x"}})).len(), 1, "{id}");
+            assert_eq!(mismatches(&tree, &json!({"same": {"m": "x"}})).len(), 1, "{id}");
+            assert_eq!(mismatches(&tree, &json!({"same": {"y": 1}})).len(), 1, "{id}");
+            let endless = json!({"$id": id, "allOf": [{"$ref": name}]});
+            assert_eq!(refused(&endless).1, "a schema that applies itself to the same value", "{id}");
+            for other in [format!("{name}x"), format!("{name}/x#"), format!("x{name}")] {
+                let far = json!({"$id": id, "properties": {"a": {"$ref": other}}});
+                assert_eq!(refused(&far).1, "a reference leaves the document", "{id} {other}");
+            }
+        }
+        for id in [
+            "",
+            "#",
+            "https://json-schema.org/draft/2020-12/schema",
+            "http://json-schema.org/draft-07/schema#",
+        ] {
+            let schema = json!({"$id": id, "properties": {"a": {"$ref": id.trim_end_matches('#')}}});
+            assert_eq!(refused(&schema).0, Status::Unsupported, "{id}");
+        }
+    }
+
+    #[test]
     fn growth_is_bounded() {
         // Each step applies the next one twice: 2^40 checks of one value.
         let mut defs = serde_json::Map::new();
