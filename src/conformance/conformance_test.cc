@@ -213,6 +213,8 @@ TEST(HostileDrivers, AreFaultsOfTheHarness) {
     EXPECT_EQ(run->trials.front().verdict, Verdict::kFault) << row.mode;
     EXPECT_THAT(run->trials.front().fault, HasSubstr(row.fault)) << row.mode;
     EXPECT_EQ(run->exit_code, 2) << row.mode;
+    EXPECT_THAT(run_text(*run), HasSubstr("0 unproven, 1 harness fault\n")) << row.mode;
+    EXPECT_THAT(run_html(*run), HasSubstr("0 unproven, 1 harness fault<")) << row.mode;
   }
 }
 

@@ -77,11 +77,11 @@ std::string run_html(const Run& run) {
   out += fmt::format("<main><h1>Conformance of {}</h1>\n<p>pack v{} {}</p>\n",
                      html_text(subject_words(run)), html_text(run.pack_version),
                      html_text(run.pack_digest));
-  out += fmt::format("<p>{}: {} passed, {} failed, {} known, {} unproven, {} harness faults</p>\n",
-                     report::counted(run.trials.size(), "trial", "trials"),
-                     run.count(Verdict::kPassed), run.count(Verdict::kFailed),
-                     run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
-                     run.count(Verdict::kFault));
+  out += fmt::format(
+      "<p>{}: {} passed, {} failed, {} known, {} unproven, {}</p>\n",
+      report::counted(run.trials.size(), "trial", "trials"), run.count(Verdict::kPassed),
+      run.count(Verdict::kFailed), run.count(Verdict::kKnown), run.count(Verdict::kUnproven),
+      report::counted(run.count(Verdict::kFault), "harness fault", "harness faults"));
   write_table(run, out);
   out += "<h2>What did not pass</h2>\n";
   for (const TrialResult& trial : run.trials) {

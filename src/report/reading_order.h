@@ -1,8 +1,8 @@
 // In which order a report for people tells findings, and which of them it tells together.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
