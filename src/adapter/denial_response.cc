@@ -47,27 +47,34 @@ int status_of(ReasonCode reason, bool is_too_large) {
   return 503;
 }
 
-// RFC 6750 section 3. The three ways of having no identity differ in the challenge only.
-std::string challenge_of(const enforcement::Denial& denial) {
+// RFC 6750 section 3: the realm, so that there always is a parameter, and no error for whoever
+// presented nothing. The other ways of having no identity differ in nothing.
+std::string challenge_of(const enforcement::Denial& denial, const Challenge& challenge) {
+  std::string out = R"(Bearer realm=")" + challenge.realm + '"';
   switch (denial.reason) {
     case ReasonCode::kMissingIdentity:
-      return "Bearer";
+      break;
     case ReasonCode::kInvalidIdentity:
     case ReasonCode::kExpiredIdentity:
-      return R"(Bearer error="invalid_token")";
-    case ReasonCode::kMissingScope:
+      out += R"(, error="invalid_token")";
       break;
+    case ReasonCode::kMissingScope: {
+      std::string scopes;
+      for (const std::string& scope : denial.scopes_needed) {
+        scopes.append(scopes.empty() ? "" : " ").append(scope);
+      }
+      out += R"(, error="insufficient_scope")";
+      // Scopes are the catalogue's; one that a header cannot carry stands in the body alone.
+      if (!scopes.empty() && fits_quotes(scopes)) out += ", scope=\"" + scopes + '"';
+      break;
+    }
     default:
       return {};
   }
-  std::string scopes;
-  for (const std::string& scope : denial.scopes_needed) {
-    scopes.append(scopes.empty() ? "" : " ").append(scope);
+  if (!challenge.resource_metadata.empty()) {
+    out += ", resource_metadata=\"" + challenge.resource_metadata + '"';
   }
-  // Scopes are the catalogue's; one that a header cannot carry stands in the body alone.
-  const bool fits =
-      http::is_field_value(scopes) && scopes.find_first_of("\"\\") == std::string::npos;
-  return R"(Bearer error="insufficient_scope")" + (fits ? ", scope=\"" + scopes + "\"" : "");
+  return out;
 }
 
 http::Response json_response(int status, json::Object body) {
@@ -78,11 +85,16 @@ http::Response json_response(int status, json::Object body) {
 
 }  // namespace
 
-http::Response denial_response(const enforcement::Denial& denial, bool is_too_large) {
+bool fits_quotes(std::string_view text) {
+  return http::is_field_value(text) && text.find_first_of("\"\\") == std::string_view::npos;
+}
+
+http::Response denial_response(const enforcement::Denial& denial, const Challenge& challenge,
+                               bool is_too_large) {
   http::Response out =
       json_response(status_of(denial.reason, is_too_large), enforcement::denial_json(denial));
-  if (const std::string challenge = challenge_of(denial); !challenge.empty()) {
-    out.headers.set("WWW-Authenticate", challenge);
+  if (const std::string said = challenge_of(denial, challenge); !said.empty()) {
+    out.headers.set("WWW-Authenticate", said);
   }
   if (out.status == 429 || out.status == 503) out.headers.set("Retry-After", "1");
   return out;

@@ -9,6 +9,7 @@
 #include "adapter/denial_response.h"
 #include "adapter/trace_parent.h"
 #include "base/limits.h"
+#include "http/url.h"
 
 namespace remit::adapter {
 namespace {
@@ -26,9 +27,11 @@ access::Credential credential_of(const http::Request& request) {
   const std::string* header = request.headers.find("Authorization");
   if (header == nullptr) return {};
   const std::size_t space = header->find(' ');
-  if (space != std::string::npos &&
-      http::equal_names(std::string_view(*header).substr(0, space), "Bearer")) {
-    return access::Credential::bearer(header->substr(header->find_first_not_of(' ', space)));
+  // A lone word is a scheme without anything (RFC 9110 section 11.4), were it a good token.
+  if (space == std::string::npos) return access::Credential::bearer({});
+  if (http::equal_names(std::string_view(*header).substr(0, space), "Bearer")) {
+    const std::size_t token = std::min(header->find_first_not_of(' ', space), header->size());
+    return access::Credential::bearer(header->substr(token));
   }
   return access::Credential::bearer(*header);
 }
@@ -98,6 +101,18 @@ Result<std::unique_ptr<HttpAdapter>> HttpAdapter::create(HttpAdapterOptions opti
                    "the header " + quoted(name) + " is the caller's credential and does not go on"};
     }
   }
+  if (!fits_quotes(options.challenge.realm)) {
+    return Error{ErrorCode::kInvalidInput, "the realm " + quoted(options.challenge.realm) +
+                                               " cannot stand between quotation marks"};
+  }
+  if (const std::string& metadata = options.challenge.resource_metadata; !metadata.empty()) {
+    REMIT_TRY_ASSIGN(const http::Url url, http::Url::parse(metadata));
+    if (!url.is_secure && !url.is_loopback()) {
+      return Error{ErrorCode::kInvalidInput,
+                   "whoever could change the metadata on its way could choose who signs tokens: " +
+                       quoted(metadata, 128) + " is no https:// address"};
+    }
+  }
   REMIT_TRY_ASSIGN(EndpointTable table, EndpointTable::create(options.endpoints));
   return std::unique_ptr<HttpAdapter>(
       new HttpAdapter(std::move(options), std::move(table), boundary, old, clock));
@@ -124,7 +139,7 @@ http::Response HttpAdapter::handle(const http::Request& request, std::stop_token
                                ? request.method + " " + std::string(request.path())
                                : match.endpoint->tool;
   const auto refused = [&](ReasonCode reason) {
-    return denial_response(boundary_.refuse(refusal_of(request, tool, reason)));
+    return denial_response(boundary_.refuse(refusal_of(request, tool, reason)), options_.challenge);
   };
   if (!addresses_.take(request.peer, clock_.monotonic_now())) {
     return refused(ReasonCode::kLimitExceeded);
@@ -155,7 +170,7 @@ http::Response HttpAdapter::handle(const http::Request& request, std::stop_token
   OldHandlerCall old(*match.endpoint, std::move(passed), old_);
   const enforcement::CallOutcome outcome = boundary_.invoke(call, old, std::move(stop));
   if (const auto* denial = std::get_if<enforcement::Denial>(&outcome)) {
-    return denial_response(*denial);
+    return denial_response(*denial, options_.challenge);
   }
   if (old.response()) return std::move(*old.response());
   return response_without_answer(std::get<HandlerResult>(outcome));
@@ -166,7 +181,8 @@ http::Response HttpAdapter::refuse(const http::Refusal& refusal) {
   const EndpointTable::Match match = table_.find(refusal.head);
   const std::string tool = match.endpoint == nullptr ? std::string() : match.endpoint->tool;
   const ReasonCode reason = is_limit ? ReasonCode::kLimitExceeded : ReasonCode::kInvalidRequest;
-  return denial_response(boundary_.refuse(refusal_of(refusal.head, tool, reason)), is_limit);
+  return denial_response(boundary_.refuse(refusal_of(refusal.head, tool, reason)),
+                         options_.challenge, is_limit);
 }
 
 }  // namespace remit::adapter

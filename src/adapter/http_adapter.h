@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "adapter/denial_response.h"
 #include "adapter/endpoint.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -31,6 +32,7 @@ struct HttpAdapterOptions {
   /// Behind a proxy all requests have the proxy's address, whose own bound this then has to be. How
   /// often one principal may call is the boundary's (Surroundings).
   std::int64_t calls_per_second = 1000;
+  Challenge challenge = {};
   std::string run_id = {};  ///< of the launcher, for the record
   std::string case_id = {};
 };
@@ -43,7 +45,8 @@ struct HttpAdapterOptions {
 class HttpAdapter final : public http::Handler {
  public:
   /// `boundary`, `old` and `clock` outlive the adapter. Errors: those of EndpointTable::create;
-  /// `invalid_input` for a credential among `passed_headers`.
+  /// `invalid_input` for a credential among `passed_headers`, and for a challenge that no header
+  /// can carry or whose metadata is not behind `https://`, or on this machine.
   static Result<std::unique_ptr<HttpAdapter>> create(HttpAdapterOptions options,
                                                      enforcement::EnforcementPoint& boundary,
                                                      http::Handler& old, const Clock& clock);

@@ -151,13 +151,13 @@ TEST_F(HttpAdapterTest, TellsEachRefusalAsTheTableSays) {
        [](World&, http::Request& asked) {
          asked = {.method = "GET", .target = "/invoices/march", .headers = {}, .body = {}};
        },
-       401, "unauthenticated", "Bearer", "missing_identity"},
+       401, "unauthenticated", R"(Bearer realm="remit")", "missing_identity"},
       {"an invalid one", identity(access::PrincipalState::kInvalid), 401, "unauthenticated",
-       R"(Bearer error="invalid_token")", "invalid_identity"},
+       R"(Bearer realm="remit", error="invalid_token")", "invalid_identity"},
       {"an expired one", identity(access::PrincipalState::kExpired), 401, "unauthenticated",
-       R"(Bearer error="invalid_token")", "expired_identity"},
+       R"(Bearer realm="remit", error="invalid_token")", "expired_identity"},
       {"no scope", [](World&, http::Request& asked) { asked = request("POST", "/export"); }, 403,
-       "missing_scope", R"(Bearer error="insufficient_scope", scope="admin:export")",
+       "missing_scope", R"(Bearer realm="remit", error="insufficient_scope", scope="admin:export")",
        "missing_scope"},
       {"no tool", [](World&, http::Request& asked) { asked = request("GET", "/gone"); }, 404,
        "unknown_tool", "-", "unknown_tool"},
@@ -240,7 +240,7 @@ TEST_F(HttpAdapterTest, TellsOfTheReasonsThatOnlyOtherPartsGive) {
   const auto status = [](ReasonCode reason, bool is_too_large = false) {
     enforcement::Denial denial;
     denial.reason = reason;
-    return denial_response(denial, is_too_large).status;
+    return denial_response(denial, {}, is_too_large).status;
   };
   EXPECT_EQ(status(ReasonCode::kApprovalRequired), 403);
   EXPECT_EQ(status(ReasonCode::kStaleApproval), 403);
@@ -255,7 +255,12 @@ TEST_F(HttpAdapterTest, TellsOfTheReasonsThatOnlyOtherPartsGive) {
   odd.reason = ReasonCode::kMissingScope;
   odd.scopes_needed = {"a\"b"};
   EXPECT_EQ(*denial_response(odd).headers.find("WWW-Authenticate"),
-            R"(Bearer error="insufficient_scope")");
+            R"(Bearer realm="remit", error="insufficient_scope")");
+  odd.scopes_needed = {"a", "b"};
+  EXPECT_EQ(*denial_response(odd, {.realm = "desk", .resource_metadata = "https://d/m"})
+                 .headers.find("WWW-Authenticate"),
+            R"(Bearer realm="desk", error="insufficient_scope", scope="a b", )"
+            R"(resource_metadata="https://d/m")");
 }
 
 // REQ-BD-123.
@@ -266,15 +271,17 @@ TEST_F(HttpAdapterTest, TakesNoCredentialForNone) {
     seen.push_back(credential);
     return identity::Identity{.state = access::PrincipalState::kInvalid};
   };
-  for (const char* const value : {"Bearer abc", "bearer  abc", "Basic dTpw", "abc", "Bearer", ""}) {
+  for (const char* const value :
+       {"Bearer abc", "bearer  abc", "Basic dTpw", "abc", "Bearer", "", "Bearer ", "Bearer    "}) {
     http::Request asked = request("GET", "/invoices/march");
     asked.headers.set("Authorization", value);
     EXPECT_EQ(ask(asked).status, 401) << value;
   }
-  ASSERT_EQ(seen.size(), 6U);
+  ASSERT_EQ(seen.size(), 8U);
   EXPECT_EQ(seen[0].secret(), "abc");
   EXPECT_EQ(seen[1].secret(), "abc");
   EXPECT_EQ(seen[2].secret(), "Basic dTpw");
+  for (std::size_t i = 3; i < seen.size(); ++i) EXPECT_EQ(seen[i].secret(), "") << i;
   for (const access::Credential& credential : seen) {
     EXPECT_EQ(credential.kind(), access::Credential::Kind::kBearer);
   }
@@ -394,6 +401,13 @@ TEST_F(HttpAdapterTest, RefusesOptionsThatPassACredential) {
     const auto made = HttpAdapter::create(std::move(with), *world_.boundary, desk_, world_.clock);
     ASSERT_FALSE(made) << name;
     EXPECT_EQ(made.error().code, ErrorCode::kInvalidInput);
+  }
+  for (const Challenge& challenge : {Challenge{.realm = "a\"b"}, Challenge{.realm = "a\r\nX: y"},
+                                     Challenge{.resource_metadata = "http://desk.example/m"},
+                                     Challenge{.resource_metadata = "m"}}) {
+    HttpAdapterOptions with = options();
+    with.challenge = challenge;
+    EXPECT_FALSE(HttpAdapter::create(std::move(with), *world_.boundary, desk_, world_.clock));
   }
   HttpAdapterOptions with = options();
   with.endpoints.push_back({"GET", "/invoices/march", "other"});
