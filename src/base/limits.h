@@ -24,6 +24,14 @@ inline constexpr std::size_t kMaxSegmentBytes = std::size_t{64} * 1024 * 1024;
 inline constexpr std::size_t kMaxPendingEvidenceBytes = std::size_t{4} * 1024 * 1024;
 /// The longest that an event appended without waiting stays off the disk, but for the disk itself.
 inline constexpr std::chrono::milliseconds kEvidenceInterval{50};
+/// A signed note, and the signatures under it; those by keys of the future are long.
+inline constexpr std::size_t kMaxNoteBytes = std::size_t{256} * 1024;
+inline constexpr std::size_t kMaxNoteSignatures = 64;
+/// A proof of one event: a note, some hashes, and the event's line in base 64.
+inline constexpr std::size_t kMaxProofBytes = kMaxNoteBytes + 2 * kMaxEventLineBytes;
+inline constexpr std::size_t kMaxCheckpointFiles = 100'000;  ///< of one folder
+/// What stands for the removed segments of one log; a hash for each bit of their events' number.
+inline constexpr std::size_t kMaxTombstoneBytes = std::size_t{16} * 1024;
 
 /// Names in the catalogue; a tool name of another form is planner text and recorded as a digest.
 inline constexpr std::size_t kMaxToolNameBytes = 64;

@@ -6,6 +6,7 @@
 
 #include "cli/approvals.h"
 #include "cli/conform_commands.h"
+#include "cli/evidence_proofs.h"
 #include "cli/ledger.h"
 #include "cli/queue.h"
 #include "cli/rollout_commands.h"
@@ -276,10 +277,20 @@ Command evidence_verify_command() {
           "a line swapped, added or removed, a segment missing. Prints the head, a digest over all "
           "writers.\n\nWhoever can rewrite the files can rewrite an unsigned chain: keep the head "
           "elsewhere and give it with --head, and a rewritten or rolled back directory shows as "
-          "well.",
+          "well. A checkpoint that was signed (`remit evidence checkpoint`) does the same by "
+          "itself, with --checkpoint and --key.\n\n"
+          "Exit code 0: as written. 1: not. 2: what was kept ends within what retention removed.",
       .flags = {{.name = "--head",
                  .value_name = "DIGEST",
-                 .help = "the head that it must have or extend"}},
+                 .help = "the head that it must have or extend"},
+                {.name = "--checkpoint",
+                 .value_name = "PATH",
+                 .help = "a signed checkpoint that a log must extend, or a folder of them",
+                 .repeatable = true},
+                {.name = "--key",
+                 .value_name = "VKEY",
+                 .help = "a verifier key whose signatures are believed",
+                 .repeatable = true}},
       .positionals = {{.name = "DIRECTORY", .help = "the evidence directory"}},
       .run = run_evidence_verify};
 }
@@ -420,6 +431,7 @@ std::vector<Command> with(std::vector<Command> commands, std::string_view path,
 std::vector<Command> with_groups(std::vector<Command> commands) {
   commands = with(std::move(commands), "policy check", conform_commands());
   commands = with(std::move(commands), "evidence verify", rollout_commands());
+  commands = with(std::move(commands), "init", evidence_commands());
   commands = with(std::move(commands), "grade", queue_commands());
   commands = with(std::move(commands), "grade", approval_commands());
   return with(std::move(commands), "grade", ledger_commands());

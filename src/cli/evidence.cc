@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/evidence_proofs.h"
 #include "cli/inputs.h"
 #include "evidence/verify.h"
 #include "grading/counted.h"
@@ -25,7 +26,18 @@ std::string writer_line(const evidence::WriterState& writer) {
   if (writer.torn_bytes > 0) {
     out += fmt::format(", {} at the end", counted(writer.torn_bytes, "torn byte", "torn bytes"));
   }
-  return out + "\n";
+  out += "\n";
+  const evidence::Removed& removed = writer.removed;
+  if (removed.segments == 0) return out;
+  out += fmt::format("  of these, retention removed {} in {}, of {} to {}\n",
+                     counted(removed.events, "event", "events"),
+                     counted(removed.segments, "segment", "segments"), removed.first_time,
+                     removed.last_time);
+  if (removed.files_left > 0) {
+    out += fmt::format("  {} of these still there: prune again\n",
+                       counted(removed.files_left, "file is", "files are"));
+  }
+  return out;
 }
 
 std::string report_text(const evidence::VerifyReport& report) {
@@ -36,6 +48,11 @@ std::string report_text(const evidence::VerifyReport& report) {
     events += writer.events;
   }
   if (report.damage) return out + fmt::format("altered: {}\n", report.damage->to_string());
+  for (const evidence::FittingCheckpoint& one : report.checkpoints) {
+    out += fmt::format("checkpoint of {} of {}: they are as they were signed\n",
+                       counted(one.events, "event", "events"), one.directory);
+  }
+  for (const std::string& one : report.unknown) out += fmt::format("cannot tell: {}\n", one);
   return out + fmt::format("intact: {} of {}\nhead {}\n", counted(events, "event", "events"),
                            counted(report.writers.size(), "writer", "writers"),
                            report.head.to_string());
@@ -49,30 +66,50 @@ bool selected(const event::Event& event, const Arguments& arguments) {
          fits("--run-id", event::Field::kRunId) && fits("--case-id", event::Field::kCaseId);
 }
 
-// Of a file within it, or of another, no directory can be verified.
-bool is_no_directory(World& world, const std::string& path) {
-  const Result<FileInfo> info = world.files.info(path);
-  if (!info || info->kind != FileInfo::Kind::kFile) return false;
-  complain(world, Error{ErrorCode::kInvalidInput,
-                        "is a file; give the evidence directory, which holds writer-NNNNNN", path});
-  return true;
+/// What was kept elsewhere. `exit_code` is what to end with after a complaint.
+std::optional<evidence::Kept> read_kept(const Arguments& arguments, World& world, int& exit_code) {
+  exit_code = kExitUsage;
+  evidence::Kept kept;
+  if (arguments.has("--head")) {
+    Result<evidence::Head> head = evidence::Head::parse(arguments.value("--head"));
+    if (!head) {
+      complain(world, in_place("--head", head.error()));
+      return std::nullopt;
+    }
+    kept.head = std::move(*head);
+  }
+  if (arguments.has("--checkpoint") != arguments.has("--key")) {
+    complain(world, {ErrorCode::kInvalidInput,
+                     "--checkpoint needs --key and --key needs --checkpoint: a checkpoint is worth "
+                     "as much as the key that signed it"});
+    return std::nullopt;
+  }
+  const auto keys = verifier_keys(arguments);
+  if (!keys) {
+    complain(world, in_place("--key", keys.error()));
+    return std::nullopt;
+  }
+  for (const std::string& path : arguments.values("--checkpoint")) {
+    const auto found = read_checkpoints(world, path, *keys);
+    if (!found) {
+      complain(world, found.error());
+      exit_code = found.error().code == ErrorCode::kDataLoss ? kExitFailed : kExitBadInput;
+      return std::nullopt;
+    }
+    kept.checkpoints.insert(kept.checkpoints.end(), found->begin(), found->end());
+  }
+  return kept;
 }
 
 }  // namespace
 
 int run_evidence_verify(const Arguments& arguments, World& world) {
-  std::optional<evidence::Head> kept;
-  if (arguments.has("--head")) {
-    Result<evidence::Head> head = evidence::Head::parse(arguments.value("--head"));
-    if (!head) {
-      complain(world, in_place("--head", head.error()));
-      return kExitUsage;
-    }
-    kept = std::move(*head);
-  }
+  int refusal = kExitOk;
+  const std::optional<evidence::Kept> kept = read_kept(arguments, world, refusal);
+  if (!kept) return refusal;
   const std::string& directory = arguments.positionals().front();
   if (is_no_directory(world, directory)) return kExitBadInput;
-  const Result<evidence::VerifyReport> report = evidence::verify(world.files, directory, kept);
+  const Result<evidence::VerifyReport> report = evidence::verify(world.files, directory, *kept);
   if (!report) {
     complain(world, report.error());
     return kExitBadInput;
@@ -81,7 +118,8 @@ int run_evidence_verify(const Arguments& arguments, World& world) {
     complain(world, without_writers(directory));
     return kExitBadInput;
   }
-  return print(world, report_text(*report), report->intact() ? kExitOk : kExitFailed);
+  const int answer = report->unknown.empty() ? kExitOk : kExitUndetermined;
+  return print(world, report_text(*report), report->intact() ? answer : kExitFailed);
 }
 
 int run_evidence_show(const Arguments& arguments, World& world) {

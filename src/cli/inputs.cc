@@ -158,7 +158,7 @@ Status InputOpener::open_directory(const std::string& directory) {
     for (const std::string& path : writer.segments) logs.back().named.push_back(look_at(path));
   }
   REMIT_TRY_ASSIGN(const evidence::VerifyReport report,
-                   evidence::verify(world_.files, directory, head_));
+                   evidence::verify(world_.files, directory, {.head = head_}));
   if (writers.empty() && report.writers.empty() && !report.damage) return open_files(directory);
   REMIT_TRY(refuse_strangers(directory, writers));
   has_evidence_directory_ = true;
@@ -166,9 +166,16 @@ Status InputOpener::open_directory(const std::string& directory) {
     out_.alterations.push_back(
         {directory, Error{ErrorCode::kDataLoss, report.damage->to_string()}});
   }
+  if (!report.unknown.empty()) {
+    return Error{ErrorCode::kFailedPrecondition, report.unknown.front(), directory};
+  }
   for (std::size_t w = 0; w < writers.size(); ++w) {
     trace::Input& log = logs[w];
     log.is_unclosed = report.is_open(writers[w].directory);
+    if (w < report.writers.size()) {
+      log.removed_events = static_cast<std::int64_t>(report.writers[w].removed.events);
+      log.removed_of = report.writers[w].writer;
+    }
     for (std::size_t i = 0; i < log.paths.size(); ++i) REMIT_TRY(note(log.paths[i], log.named[i]));
     out_.inputs.push_back(std::move(log));
   }

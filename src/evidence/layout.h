@@ -23,7 +23,10 @@ inline constexpr std::string_view kUnbornPrefix = "new-";
 inline constexpr std::string_view kLinesSuffix = ".jsonl";
 inline constexpr std::string_view kRootsSuffix = ".roots";
 inline constexpr std::string_view kTornSuffix = ".torn";  ///< what recovery cut off a segment
-inline constexpr std::string_view kLockName = "lock";     ///< there until the log is closed
+inline constexpr std::string_view kTombstoneName =
+    "tombstone";  ///< for the segments that retention removed
+inline constexpr std::string_view kPruneLockName = "prune-lock";  ///< of the whole directory
+inline constexpr std::string_view kLockName = "lock";             ///< there until the log is closed
 
 /// The paths of one segment.
 struct SegmentFiles {

@@ -120,9 +120,12 @@ Result<bool> cut_torn(FileSystem& files, const std::string& path, const Walked& 
   return true;
 }
 
-/// The run that the events of the log name; empty where they name none, or more than one.
-Result<std::string> only_run(FileSystem& files, const std::string& path, std::uint64_t segments) {
+/// The run that the events of the log name; empty where they name none, or more than one, or where
+/// some are no more.
+Result<std::string> only_run(FileSystem& files, const std::string& path, std::uint64_t segments,
+                             const Removed& removed) {
   std::string run;
+  if (removed.segments > 0) return run;
   event::Decoder decoder;
   event::Event event;
   for (std::uint64_t number = 1; number <= segments; ++number) {
@@ -185,7 +188,8 @@ Result<std::optional<Recovered>> recover_one(FileSystem& files, const Clock& clo
   out.torn_bytes = walked.state.torn_bytes;
   out.events = walked.state.events + walked.state.unrooted_lines + 1;
   REMIT_TRY_ASSIGN(const bool torn, cut_torn(files, path, walked));
-  REMIT_TRY_ASSIGN(const std::string run, only_run(files, path, walked.end.segment));
+  REMIT_TRY_ASSIGN(const std::string run,
+                   only_run(files, path, walked.end.segment, walked.state.removed));
   const std::string line = lost_line(clock, walked.state.writer, out.events, run, torn);
   REMIT_TRY_ASSIGN(LogWriter writer,
                    LogWriter::resume(files, root, std::move(walked), std::move(lock).value()));

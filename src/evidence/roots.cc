@@ -142,9 +142,35 @@ Result<RootsEntry> parse_roots_entry(std::string_view line) {
   return entry;
 }
 
+bool TornRoots::take(char byte) {
+  // A part of a disk that is written whole or not at all is no smaller than this.
+  constexpr std::uint64_t kSectorBytes = 512;
+  if (part_ == Part::kBeginning && byte == '\0') {
+    if (!is_torn_roots_entry(beginning_)) return false;
+    part_ = Part::kZeros;
+  } else if (part_ == Part::kBeginning) {
+    if (beginning_.size() == kMaxRootsLineBytes) return false;
+    beginning_ += byte;
+  } else if (part_ == Part::kZeros && byte != '\0') {
+    if (at_ % kSectorBytes != 0) return false;
+    part_ = Part::kRest;
+  }
+  ++at_;
+  if (part_ != Part::kRest) return true;
+  return byte == '\0' || byte == ' ' || byte == '\n' || (byte >= '0' && byte <= '9') ||
+         (byte >= 'a' && byte <= 'z');
+}
+
+bool TornRoots::take(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [&](std::byte byte) { return take(static_cast<char>(byte)); });
+}
+
+bool TornRoots::is_torn_at_end() const {
+  return part_ != Part::kBeginning || is_torn_roots_entry(beginning_);
+}
+
 bool is_torn_roots_entry(std::string_view tail) {
-  // Where the file grew before all of its data came, zeros stand behind what came.
-  tail = tail.substr(0, tail.find_last_not_of('\0') + 1);
   for (const auto& [kind, word] : kKinds) {
     if (word.starts_with(tail)) return true;
     if (!tail.starts_with(word) || tail[word.size()] != ' ') continue;

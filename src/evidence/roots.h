@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -72,8 +72,29 @@ Result<RootsHeader> parse_roots_header(std::string_view line);
 Result<RootsEntry> parse_roots_entry(std::string_view line);
 
 /// Whether `tail` can be the rest of an entry whose writing a crash cut short: the beginning of a
-/// well-formed one, even an empty beginning, then zero bytes where the file grew before its data
-/// came.
+/// well-formed one, even an empty beginning.
 bool is_torn_roots_entry(std::string_view tail);
+
+/// What a crash can leave of the end of a roots file, of which the way to the disk was not waited
+/// for: the beginning of an entry, then zeros where the file grew before its data came, to the end
+/// of the file or of a sector; behind a sector's end whatever stood there, as far as it came. Takes
+/// the bytes behind the last whole entry piece by piece.
+class TornRoots {
+ public:
+  /// `offset` is where in the file the first byte stands.
+  explicit TornRoots(std::uint64_t offset) : at_(offset) {}
+  /// False as soon as no crash can have left this.
+  bool take(std::span<const std::byte> bytes);
+  /// Whether the file may end here.
+  [[nodiscard]] bool is_torn_at_end() const;
+
+ private:
+  enum class Part : std::uint8_t { kBeginning, kZeros, kRest };
+  bool take(char byte);
+
+  std::uint64_t at_;
+  Part part_ = Part::kBeginning;
+  std::string beginning_;
+};
 
 }  // namespace remit::evidence

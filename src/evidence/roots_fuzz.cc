@@ -1,6 +1,7 @@
 // Feeds arbitrary bytes to the reader of roots files: what it takes, it must write back as it was.
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/check.h"
@@ -8,6 +9,8 @@
 #include "evidence/verify.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  remit::evidence::TornRoots torn(size % 512);
+  if (torn.take(std::as_bytes(std::span{data, size}))) (void)torn.is_torn_at_end();
   std::string_view rest{reinterpret_cast<const char*>(data), size};
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/bytes.h"
 #include "evidence/layout.h"
 
 namespace remit::evidence {
@@ -81,16 +82,49 @@ TEST(Roots, OnlyTheBeginningOfAnEntryIsTorn) {
     for (int byte = 1; byte < 256; ++byte) {
       EXPECT_FALSE(is_torn_roots_entry(line + static_cast<char>(byte))) << byte;
     }
-    for (const std::size_t length : {std::size_t{3}, line.size() - 1, line.size()}) {
-      const std::string grown = line.substr(0, length) + std::string(5, '\0');
-      EXPECT_TRUE(is_torn_roots_entry(grown)) << length;
-      EXPECT_FALSE(is_torn_roots_entry(grown + "1")) << length;
-    }
   }
-  EXPECT_TRUE(is_torn_roots_entry(std::string(100, '\0')));
   for (const char* tail : {"x", "commit  ", "commit 1 x", "commit 1 2 3 g", "commit 1 2 3 4 ",
                            "commit 123456789012345678901", "commits", "closed\t"}) {
     EXPECT_FALSE(is_torn_roots_entry(tail)) << tail;
+  }
+}
+
+/// Whether a crash can have left this behind the last whole entry, which ends at `offset`. The same
+/// whether the bytes come at once or one by one.
+bool is_torn(std::uint64_t offset, const std::string& tail) {
+  TornRoots whole(offset);
+  const bool at_once = whole.take(bytes_of(tail)) && whole.is_torn_at_end();
+  TornRoots pieces(offset);
+  bool one_by_one = true;
+  for (std::size_t i = 0; i < tail.size() && one_by_one; ++i) {
+    one_by_one = pieces.take(bytes_of(std::string_view{tail}.substr(i, 1)));
+  }
+  EXPECT_EQ(one_by_one && pieces.is_torn_at_end(), at_once);
+  return at_once;
+}
+
+// REQ-EL-031, REQ-EL-034.
+TEST(Roots, AHoleEndsWithASectorOrTheFile) {
+  const RootsEntry entry{RootsKind::kCommit, 12, {4, 1111, sha256("x")}, {}};
+  const std::string line = encode(entry);
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{300}, std::uint64_t{5000}}) {
+    for (const std::size_t length : {std::size_t{0}, std::size_t{3}, line.size() - 1}) {
+      const std::string start = line.substr(0, length);
+      EXPECT_TRUE(is_torn(offset, start));
+      for (const std::size_t zeros : {std::size_t{1}, std::size_t{5}, std::size_t{100'000}}) {
+        EXPECT_TRUE(is_torn(offset, start + std::string(zeros, '\0'))) << length << " " << zeros;
+      }
+      const std::size_t to_sector = 1024 - (offset + length) % 512;
+      const std::string hole = start + std::string(to_sector, '\0');
+      EXPECT_TRUE(is_torn(offset, hole + line + line)) << length;
+      EXPECT_TRUE(is_torn(offset, hole + line.substr(20) + line + std::string(700, '\0') + "c"));
+      EXPECT_FALSE(is_torn(offset, hole + "{}"));
+      EXPECT_FALSE(is_torn(offset, hole + '\0' + line)) << "not behind a sector's end";
+      EXPECT_FALSE(is_torn(offset, hole.substr(1) + line)) << "not behind a sector's end";
+    }
+    EXPECT_FALSE(is_torn(offset, "x" + std::string(5000, '\0')));
+    EXPECT_FALSE(is_torn(offset, line)) << "whole";
+    EXPECT_FALSE(is_torn(offset, std::string(kMaxRootsLineBytes + 1, '1')));
   }
 }
 

@@ -76,7 +76,7 @@ void write_tree(FileSystem& files, const Tree& tree) {
 VerifyReport verify_tree(const Tree& tree, const std::optional<Head>& kept = std::nullopt) {
   FaultyFileSystem files;
   write_tree(files, tree);
-  auto report = verify(files, kRoot, kept);
+  auto report = verify(files, kRoot, {.head = kept});
   EXPECT_TRUE(report) << report.error().to_string();
   return report ? *std::move(report) : VerifyReport{};
 }
@@ -430,7 +430,7 @@ TEST(Verify, AHeadContradictsALogMadeAnew) {
       const std::vector<event::Event> events(1, testing::request("other"));
       for (int i = 0; i < 10; ++i) ASSERT_TRUE((*log)->commit({events, 0}));
     }
-    const auto report = verify(forged, kRoot, head);
+    const auto report = verify(forged, kRoot, {.head = head});
     ASSERT_TRUE(report && report->damage);
     EXPECT_EQ(report->damage->kind, DamageKind::kHeadContradicted);
     EXPECT_TRUE(verify_tree(original, head).intact());

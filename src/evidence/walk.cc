@@ -4,19 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/line_splitter.h"
 #include "event/event.h"
 #include "evidence/layout.h"
 #include "evidence/roots.h"
+#include "evidence/tombstone.h"
 
 namespace remit::evidence {
 namespace {
 
 using Line = SplitLine;
+
+/// Retention that overtakes a walk so often is none.
+constexpr int kMaxWalks = 5;
 
 /// A file of the log, open at its next line.
 class OpenLines {
@@ -62,16 +69,24 @@ bool is_foreign(const std::optional<FileInfo>& info) {
 
 class WriterWalk {
  public:
-  WriterWalk(FileSystem& files, const std::string& root, const std::string& directory,
-             std::optional<std::uint64_t> target)
-      : files_(files), path_(root + "/" + directory), target_(target) {
+  /// `tombstone` is the text of the log's, empty where there is none.
+  WriterWalk(FileSystem& files, std::string path, const std::string& directory,
+             const WalkOptions& options, std::string tombstone)
+      : files_(files), path_(std::move(path)), options_(options), tombstone_(std::move(tombstone)) {
     out_.state.directory = directory;
   }
 
   Result<Walked> run() {
+    if (options_.observer != nullptr) options_.observer->begin();
     REMIT_TRY(survey());
-    REMIT_TRY_ASSIGN(Glimpse here, glimpse(1));
-    for (std::uint64_t number = 1;; ++number) {
+    begin_behind_tombstone();
+    if (out_.state.damage || out_.state.closed) {
+      if (!out_.state.damage) compare_with_survey();
+      return std::move(out_);
+    }
+    const std::uint64_t first = out_.state.segments + 1;
+    REMIT_TRY_ASSIGN(Glimpse here, glimpse(first));
+    for (std::uint64_t number = first;; ++number) {
       REMIT_TRY_ASSIGN(Glimpse next, glimpse(number + 1));
       REMIT_TRY_ASSIGN(const bool goes_on, segment(number, here, next));
       if (out_.state.damage) return std::move(out_);
@@ -94,6 +109,48 @@ class WriterWalk {
   }
   void damaged(DamageKind kind, const std::string& file, const Line& line, std::string what) {
     damaged(kind, file, line.number, line.offset, std::move(what));
+  }
+
+  /// Takes over what the tombstone says of the segments that are no more.
+  void begin_behind_tombstone() {
+    if (tombstone_.empty()) return;
+    const std::string file = fmt::format("{}/{}", path_, kTombstoneName);
+    auto parsed = parse_tombstone(tombstone_);
+    if (!parsed || parsed->directory != out_.state.directory) {
+      damaged(DamageKind::kTombstoneMalformed, file, 0, 0,
+              parsed ? fmt::format("of another log: it names {}", quoted(parsed->directory))
+                     : parsed.error().message);
+      return;
+    }
+    WriterState& state = out_.state;
+    state.writer = parsed->writer;
+    state.segments = parsed->segments;
+    state.events = parsed->events;
+    state.bytes = parsed->bytes;
+    state.removed = {parsed->segments,   parsed->events,    parsed->bytes,
+                     parsed->first_time, parsed->last_time, files_left()};
+    state.chain = chain_ = parsed->chain;
+    state.closed = parsed->is_end;
+    extent_ = parsed->extent;
+    if (target_at(state.events)) target_chain_ = chain_;
+    if (state.closed) state.chain_at_target = target_chain_;
+    if (options_.observer == nullptr) return;
+    std::uint64_t rest = parsed->events;
+    for (const Sha256Digest& subtree : parsed->subtrees) {
+      const auto level = static_cast<std::size_t>(std::bit_width(rest)) - 1;
+      options_.observer->removed(level, subtree);
+      rest ^= std::uint64_t{1} << level;
+    }
+  }
+
+  [[nodiscard]] bool target_at(std::uint64_t events) const {
+    return options_.target_events == events;
+  }
+
+  [[nodiscard]] std::uint64_t files_left() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(segments_seen_.begin(), segments_seen_.end(),
+                      [&](std::uint64_t number) { return number <= out_.state.segments; }));
   }
 
   Result<Glimpse> glimpse(std::uint64_t number) {
@@ -135,6 +192,9 @@ class WriterWalk {
     REMIT_TRY_ASSIGN(const std::optional<RootsKind> ended, entries(paths, roots, lines));
     if (out_.state.damage) return false;
     settle();
+    if (ended && options_.observer != nullptr) {
+      options_.observer->segment({number, ended == RootsKind::kClosed, extent_, chain_});
+    }
     if (ended == RootsKind::kContinued) {
       if (next.any()) return true;
       REMIT_TRY_ASSIGN(const Glimpse again, glimpse(number + 1));
@@ -207,9 +267,14 @@ class WriterWalk {
     while (true) {
       REMIT_TRY_ASSIGN(const bool any, roots.next(line));
       if (!any) break;
-      if (line.end == LineEnd::kTorn && !ended && is_torn_roots_entry(line.text)) break;
       auto entry = parse_roots_entry(line.text);
-      if (!entry || line.end != LineEnd::kWhole) {
+      const bool is_entry = entry && line.end == LineEnd::kWhole;
+      if (!is_entry && !ended) {
+        // Roots are not waited for, and a disk may have written a later part before an earlier one.
+        REMIT_TRY_ASSIGN(const bool torn, is_torn_from(paths.roots, out_.end.roots_bytes));
+        if (torn) break;
+      }
+      if (!is_entry) {
         damaged(DamageKind::kRootsMalformed, paths.roots, line, "not a line of a roots file");
       } else if (ended) {
         damaged(DamageKind::kRootsAltered, paths.roots, line, "a line behind the last one");
@@ -227,6 +292,22 @@ class WriterWalk {
       }
     }
     return ended;
+  }
+
+  /// Whether what stands in the roots file from `offset` on can be what a crash left of entries.
+  Result<bool> is_torn_from(const std::string& path, std::uint64_t offset) {
+    REMIT_TRY_ASSIGN(const auto file, files_.open_read(path));
+    TornRoots torn(offset);
+    std::vector<std::byte> chunk(std::size_t{64} * 1024);
+    std::uint64_t at = 0;
+    while (true) {
+      REMIT_TRY_ASSIGN(const std::size_t got, file->read(chunk));
+      if (got == 0) return torn.is_torn_at_end();
+      const std::uint64_t skip = std::min<std::uint64_t>(got, offset - std::min(offset, at));
+      at += got;
+      const std::span<const std::byte> bytes{chunk.data(), got};
+      if (!torn.take(bytes.subspan(static_cast<std::size_t>(skip)))) return false;
+    }
   }
 
   Status apply(const SegmentFiles& paths, const Line& at, const RootsEntry& entry,
@@ -283,7 +364,8 @@ class WriterWalk {
   }
 
   void add(const Line& line) {
-    out_.end.tree.add(line.text);
+    const Sha256Digest leaf = out_.end.tree.add(line.text);
+    if (options_.observer != nullptr) options_.observer->line(line.text, leaf);
     out_.end.bytes = line.next_offset();
     note_target();
   }
@@ -292,7 +374,7 @@ class WriterWalk {
   /// only once a root covers them, which `settle` sees to.
   void note_target() {
     const std::uint64_t read = out_.end.first_seq - 1 + out_.end.tree.size();
-    if (!target_ || *target_ != read) return;
+    if (!target_at(read)) return;
     target_chain_ =
         chain_value(out_.end.header_digest,
                     SegmentExtent{out_.end.tree.size(), out_.end.bytes, out_.end.tree.root()});
@@ -304,7 +386,9 @@ class WriterWalk {
     if (extent_.lines > 0 || out_.end.segment == 1) out_.state.chain = chain_;
     out_.state.events += extent_.lines;
     out_.state.bytes += extent_.bytes;
-    if (target_ && *target_ <= out_.state.events) out_.state.chain_at_target = target_chain_;
+    if (options_.target_events && *options_.target_events <= out_.state.events) {
+      out_.state.chain_at_target = target_chain_;
+    }
   }
 
   /// What stands behind the last root of an unclosed log: whole events of this writer, in order,
@@ -342,6 +426,7 @@ class WriterWalk {
       const auto number = parse_numbered(text.substr(0, dot));
       const std::string_view suffix = text.substr(dot);
       if (!number || (suffix != kLinesSuffix && suffix != kRootsSuffix)) continue;
+      segments_seen_.push_back(*number);
       if (*number > highest_) {
         highest_ = *number;
         highest_name_ = name;
@@ -351,8 +436,8 @@ class WriterWalk {
   }
 
   void compare_with_survey() {
-    // One segment more than the log names may be in the making.
-    if (highest_ > out_.state.segments + 1) {
+    // One segment more than the log names may be in the making, if the log is not at its end.
+    if (highest_ > out_.state.segments + (out_.state.closed ? 0 : 1)) {
       damaged(DamageKind::kSegmentForeign, path_ + "/" + highest_name_, 0, 0,
               fmt::format("the log ends with segment {}", numbered(out_.state.segments)));
     } else if (!out_.state.closed && !locked_) {
@@ -363,12 +448,14 @@ class WriterWalk {
 
   FileSystem& files_;
   std::string path_;
-  std::optional<std::uint64_t> target_;
+  const WalkOptions& options_;
+  std::string tombstone_;
   std::optional<Sha256Digest> target_chain_;
   SegmentExtent extent_;  ///< the last one proven, of the segment at hand
   Sha256Digest chain_{};  ///< for `extent_`
   bool locked_ = false;
-  std::uint64_t highest_ = 0;  ///< number of a segment of which a file was seen
+  std::vector<std::uint64_t> segments_seen_;  ///< a number for each file
+  std::uint64_t highest_ = 0;                 ///< number of a segment of which a file was seen
   std::string highest_name_;
   Walked out_;
 };
@@ -395,10 +482,16 @@ std::string_view damage_kind_name(DamageKind kind) {
       return "roots_altered";
     case DamageKind::kRootsCut:
       return "roots_cut";
+    case DamageKind::kTombstoneMalformed:
+      return "tombstone_malformed";
     case DamageKind::kHeadRolledBack:
       return "head_rolled_back";
     case DamageKind::kHeadContradicted:
       return "head_contradicted";
+    case DamageKind::kCheckpointRolledBack:
+      return "checkpoint_rolled_back";
+    case DamageKind::kCheckpointContradicted:
+      return "checkpoint_contradicted";
   }
   return "unknown";
 }
@@ -409,8 +502,17 @@ std::string Damage::to_string() const {
 }
 
 Result<Walked> walk_writer(FileSystem& files, const std::string& root, const std::string& directory,
-                           std::optional<std::uint64_t> target_events) {
-  return WriterWalk(files, root, directory, target_events).run();
+                           const WalkOptions& options) {
+  const std::string path = root + "/" + directory;
+  REMIT_TRY_ASSIGN(std::string tombstone, read_tombstone(files, path));
+  for (int tries = 1;; ++tries) {
+    auto walked = WriterWalk(files, path, directory, options, tombstone).run();
+    if (walked && !walked->state.damage) return walked;
+    // Retention may have removed what was about to be read, and says so before it does.
+    REMIT_TRY_ASSIGN(std::string now, read_tombstone(files, path));
+    if (now == tombstone || tries == kMaxWalks) return walked;
+    tombstone = std::move(now);
+  }
 }
 
 }  // namespace remit::evidence

@@ -136,16 +136,22 @@ Result<Item> EventReader::open_next() {
 // What a writer at work has not written yet, or one that died never wrote, may be missing behind
 // the last line, cut or whole.
 Item EventReader::end_input() {
-  if (!input_.is_unclosed || is_end_told_) return Item::kEnd;
+  const bool tells_removal = input_.removed_events > 0 && !is_removal_told_;
+  if (!tells_removal && (!input_.is_unclosed || is_end_told_)) return Item::kEnd;
   if (source_.empty()) {
     source_ = input_.name;
     return Item::kSource;
   }
-  if (line_.number > 0) {
+  if (line_.number > 0 && !line_.text.empty()) {
     line_.offset += line_.text.size() + 1;
     line_.text = {};
     ++line_.number;
   }
+  if (tells_removal) {
+    is_removal_told_ = true;
+    return lost(kRemovedByRetention, input_.removed_of, input_.removed_events);
+  }
+  is_end_told_ = true;
   return lost(kUnclosedLog, writer_);
 }
 
@@ -217,6 +223,7 @@ Result<Item> EventReader::read_line() {
     return Item::kEvent;
   }
   if (may_be_torn && is_last_ && found->line.end == LineEnd::kTorn) {
+    is_end_told_ = true;
     return lost("cut last line", writer_);
   }
   const std::uint64_t place = place_in_line(found->error->where);
@@ -230,12 +237,11 @@ Item EventReader::malformed(Error error, std::uint64_t offset) {
   return Item::kMalformed;
 }
 
-Item EventReader::lost(std::string_view cause, std::string_view writer) {
-  is_end_told_ = true;
+Item EventReader::lost(std::string_view cause, std::string_view writer, std::int64_t events) {
   current_ = &event_;
   event_.clear();
   event_.kind = event::EventKind::kEvidenceLost;
-  event_.set(event::Field::kEvents, -1);
+  event_.set(event::Field::kEvents, events);
   event_.set(event::Field::kCause, cause);
   event_.set_if_any(event::Field::kWriter, writer);
   line_.hashes = {};

@@ -51,6 +51,10 @@ struct Input {
   /// Of a log whose writer works on or died: behind its end an `evidence.lost` is read
   /// (REQ-IN-010).
   bool is_unclosed = false;
+  /// Of a log from whose front retention removed events: how many, of which writer. Behind its end
+  /// an `evidence.lost` of as many is read (REQ-IN-014).
+  std::int64_t removed_events = 0;
+  std::string removed_of;
   Form form = Form::kAuto;  ///< of each file
   /// What was known of each path when the input was named; missing at the end, it is not compared.
   /// A file that does anything but grow before it is read is refused (REQ-IN-009).
@@ -81,6 +85,7 @@ class DescriptorFile final : public ReadFile {
 inline constexpr std::string_view kRequestsOnly = "a record of requests only";
 
 /// The cause of the one at the end of an unclosed log whose last line is whole (REQ-IN-010).
+inline constexpr std::string_view kRemovedByRetention = "removed by retention";
 inline constexpr std::string_view kUnclosedLog = "the log is not closed";
 
 /// What `EventReader::next` found.
@@ -160,7 +165,7 @@ class EventReader {
   Result<bool> translate_next();
   void move_to(std::size_t place);
   Item malformed(Error error, std::uint64_t offset);
-  Item lost(std::string_view cause, std::string_view writer);
+  Item lost(std::string_view cause, std::string_view writer, std::int64_t events = -1);
 
   FileSystem& files_;
   const Input& input_;
@@ -189,9 +194,10 @@ class EventReader {
   std::uint64_t mistakes_ = 0;
   std::string first_mistake_;  ///< with its place; meaningful after a mistake
   bool is_last_ = false;       ///< no file follows the current one
-  bool is_end_told_ = false;   ///< the loss at the end of an unclosed log was given
-  std::string writer_;         ///< of the last event; kept only where a torn tail is a loss
-  event::Event event_;         ///< of what is translated or lost
+  bool is_removal_told_ = false;
+  bool is_end_told_ = false;  ///< the loss at the end of an unclosed log was given
+  std::string writer_;        ///< of the last event; kept only where a torn tail is a loss
+  event::Event event_;        ///< of what is translated or lost
   const event::Event* current_ = &event_;
   Line line_;
   Error error_;

@@ -142,6 +142,27 @@ TEST_F(FilesOfAnInput, EndWithALossInALogThatIsNotClosed) {  // REQ-IN-010
   }
 }
 
+TEST_F(FilesOfAnInput, EndWithALossOfWhatRetentionRemoved) {  // REQ-IN-014, REQ-EL-074
+  const std::string whole = write("a", kWritten + "\n" + kWritten + "\n");
+  const std::string at_end = std::to_string(2 * (kWritten.size() + 1));
+  for (const bool is_unclosed : {false, true}) {
+    Input log = Input::of_log("log", {whole});
+    log.removed_events = 12;
+    log.removed_of = "w";
+    log.is_unclosed = is_unclosed;
+    std::vector<std::string> last{at_end + "- w: removed by retention"};
+    if (is_unclosed) last.push_back(at_end + "- w: the log is not closed");
+    const std::vector<std::string> items = items_of(files_, log);
+    ASSERT_EQ(items.size(), 3 + last.size());
+    EXPECT_EQ(std::vector<std::string>(items.begin() + 3, items.end()), last);
+    log = Input::of_log("log", {});
+    log.removed_events = 12;
+    log.removed_of = "w";
+    EXPECT_EQ(items_of(files_, log),
+              (std::vector<std::string>{"= log", "0- w: removed by retention"}));
+  }
+}
+
 TEST(EventReader, ShowsDocumentsAsTheyWereWritten) {  // REQ-RD-013
   const std::string first = R"({"resourceSpans":[],"x":"\u0073ecret"})";
   const std::string second = R"({"resourceLogs":[{]})";
