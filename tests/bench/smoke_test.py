@@ -40,6 +40,8 @@ TABLES = {
     "invoke_bench": (SMALL, [f"{name}{NUMBER}{NUMBER}" for name in (
         "decision alone, 1 caller", "invoke, no disk, 1 caller", "invoke, no disk, 2 callers",
         "invoke, no disk, 64 callers", "invoke, durable log, 1 caller", "invoke, durable log, 64 callers")]),
+    "jwt_bench": (SMALL, [f"{name}: bare{NUMBER} /s{NUMBER} us, token to principal{NUMBER} /s" for name in (
+        "RS256", "ES256", "EdDSA")]),
     "ledger_bench": (SMALL, [rf"SQLite +{threads} thread\(s\): .* whole turns/s" for threads in (1, 8)]),
     "otlp_bench": (SMALL, [f"{name}{NUMBER} GB/s" for name in ("trace::EventReader", "plain loop on simdjson")]),
     "queue_bench": (SMALL, ["SQLite$"] + [f"  {threads} threads: bare .* worked off" for threads in (1, 4)]),

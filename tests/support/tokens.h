@@ -69,6 +69,11 @@ class SigningKey {
 
   /// The signature over `message`, as a token has it.
   [[nodiscard]] std::string sign(std::string_view message) const {
+    const std::string out = sign_as_openssl(message);
+    return algorithm_[0] == 'E' && algorithm_ != "EdDSA" ? side_by_side(out) : out;
+  }
+  /// The same, of ECDSA in DER.
+  [[nodiscard]] std::string sign_as_openssl(std::string_view message) const {
     EVP_MD_CTX* const context = EVP_MD_CTX_new();
     EVP_PKEY_CTX* options = nullptr;
     REMIT_CHECK(EVP_DigestSignInit_ex(context, &options, digest(), nullptr, nullptr, key_.get(),
@@ -85,7 +90,7 @@ class SigningKey {
                                message.size()) == 1);
     out.resize(size);
     EVP_MD_CTX_free(context);
-    return algorithm_[0] == 'E' && algorithm_ != "EdDSA" ? side_by_side(out) : out;
+    return out;
   }
 
   /// A token of any header and payload.
