@@ -16,7 +16,7 @@ OwnFileReading<KeySet> parse(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-FileKeys::FileKeys(FileSystem& files, std::string file)
+FileKeys::FileKeys(FileSystem& files, const std::string& file)
     : file_(files, file, kMaxKeySetBytes,
             [file](const std::string& text) { return parse(file, text); }) {}
 

@@ -14,7 +14,7 @@ namespace remit::identity {
 class FileKeys final : public KeySource {
  public:
   /// `files` outlives the object.
-  FileKeys(FileSystem& files, std::string file);
+  FileKeys(FileSystem& files, const std::string& file);
   [[nodiscard]] KnownKeys known() const override;
 
  private:

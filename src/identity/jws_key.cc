@@ -212,12 +212,13 @@ Result<const Algorithm*> algorithm_for(const json::Object& jwk, const std::strin
 std::vector<unsigned char> der_signature(std::span<const std::byte> signature) {
   const std::size_t half = signature.size() / 2;
   const EcdsaSignature pair(ECDSA_SIG_new());
-  Number r = number_of(signature.first(half));
-  Number s = number_of(signature.subspan(half));
-  if (pair == nullptr || r == nullptr || s == nullptr) return {};
-  if (ECDSA_SIG_set0(pair.get(), r.get(), s.get()) != 1) return {};
-  static_cast<void>(r.release());  // the pair's now
-  static_cast<void>(s.release());
+  BIGNUM* const r = number_of(signature.first(half)).release();
+  BIGNUM* const s = number_of(signature.subspan(half)).release();
+  if (pair == nullptr || ECDSA_SIG_set0(pair.get(), r, s) != 1) {  // else they are the pair's
+    BN_free(r);
+    BN_free(s);
+    return {};
+  }
   const int size = i2d_ECDSA_SIG(pair.get(), nullptr);
   if (size <= 0) return {};
   std::vector<unsigned char> out(static_cast<std::size_t>(size));

@@ -210,6 +210,32 @@ TEST_F(RemoteKeysTest, AnAnswerThatIsNoneLeavesTheLastInForce) {
   EXPECT_TRUE(comes_to_say(*keys, "k2 "));
 }
 
+TEST_F(RemoteKeysTest, CallsGoOnWhileKeysChange) {
+  const auto keys = RemoteKeysTest::keys();
+  std::atomic<bool> is_over{false};
+  std::atomic<int> good{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&] {
+      while (!is_over) {
+        for (const SigningKey* key : {&first_, &second_}) {
+          const State state = state_of(*key, *keys);
+          EXPECT_TRUE(state == State::kAuthenticated || state == State::kInvalid);
+          if (state == State::kAuthenticated) ++good;
+        }
+      }
+    });
+  }
+  for (int turn = 0; turn < 20; ++turn) {
+    const bool is_first = turn % 2 == 1;
+    issuer_.publishes({is_first ? first_.jwk() : second_.jwk()});
+    EXPECT_TRUE(comes_to_say(*keys, is_first ? "k1 " : "k2 ")) << turn;
+  }
+  is_over = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_GT(good, 0);
+}
+
 // REQ-ID-024.
 TEST_F(RemoteKeysTest, AnEmptySetTakesAllKeysBack) {
   const auto keys = RemoteKeysTest::keys();

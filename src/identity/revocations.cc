@@ -33,7 +33,7 @@ OwnFileReading<RevocationList> parse(const std::string& file, const std::string&
 
 }  // namespace
 
-Revocations::Revocations(FileSystem& files, std::string file)
+Revocations::Revocations(FileSystem& files, const std::string& file)
     : file_(files, file, kMaxConfigBytes,
             [file](const std::string& text) { return parse(file, text); }) {}
 

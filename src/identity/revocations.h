@@ -24,7 +24,7 @@ struct RevocationList {
 class Revocations {
  public:
   /// `files` outlives the object.
-  Revocations(FileSystem& files, std::string file);
+  Revocations(FileSystem& files, const std::string& file);
 
   /// The list as it is now. While the file cannot be read, is wrong, or could have been written by
   /// others, there is none, and no token is to be believed.
