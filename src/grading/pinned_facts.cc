@@ -124,13 +124,18 @@ ApprovalStates PinnedFacts::approval_in_force(const EventRecord& event) const {
       next != approval->changes.begin() && std::prev(next)->writer == event.writer;
   const ApprovalState own = is_changed ? std::prev(next)->state : approval->pinned;
   if (own == ApprovalState::kUnrecorded) return 0;
-  ApprovalStates states = bit(own);
   if (is_changed_elsewhere(*approval, 0, event.writer)) return kAnyState;
+  ApprovalStates changed_to = is_changed ? bit(own) : ApprovalStates{0};
   for (std::size_t state = 1; state < kStateCount; ++state) {
     if (is_changed_elsewhere(*approval, state, event.writer)) {
-      states |= bit(static_cast<ApprovalState>(state));
+      changed_to |= bit(static_cast<ApprovalState>(state));
     }
   }
+  ApprovalStates states = bit(own) | changed_to;
+  // Time ends it without a word to any log.
+  if ((changed_to & bit(ApprovalState::kActive)) != 0) states |= bit(ApprovalState::kExpired);
+  // Whatever it is, it may be for another call than the event's. What is pinned is for the event's.
+  if (changed_to != 0) states |= bit(ApprovalState::kMismatched);
   return states;
 }
 

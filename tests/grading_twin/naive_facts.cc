@@ -177,9 +177,8 @@ void judge_resource(Context& context, const NaiveCall& call, const NaiveEvent* e
 
 // ---- Approvals (REQ-GR-123, REQ-GR-124).
 
-// What the log of the event, else the manifest, says of its approval; empty where neither does. A
-// change that records no state leaves it unknown.
-std::string own_state(const Context& context, const NaiveEvent* event) {
+/// The newest change of the event's approval before it in its log; null where there is none.
+const NaiveEvent* newest_change(const Context& context, const NaiveEvent* event) {
   const std::string id = event->get(Field::kApprovalId);
   const NaiveEvent* newest = nullptr;
   for (const NaiveEvent& change : context.trace.events) {
@@ -188,6 +187,14 @@ std::string own_state(const Context& context, const NaiveEvent* event) {
     }
     if (before(&change, event) && (newest == nullptr || before(newest, &change))) newest = &change;
   }
+  return newest;
+}
+
+// What the log of the event, else the manifest, says of its approval; empty where neither does. A
+// change that records no state leaves it unknown.
+std::string own_state(const Context& context, const NaiveEvent* event) {
+  const std::string id = event->get(Field::kApprovalId);
+  const NaiveEvent* newest = newest_change(context, event);
   if (newest != nullptr) return newest->get(Field::kApprovalState);
   if (context.manifest() == nullptr) return {};
   for (const grading::PinnedApproval& pinned : context.manifest()->approvals) {
@@ -201,12 +208,19 @@ std::set<std::string> in_force(const Context& context, const NaiveEvent* event) 
   const std::string id = event->get(Field::kApprovalId);
   if (id.empty()) return {};
   std::set<std::string> out = {own_state(context, event)};
+  std::set<std::string> changed_to;
+  if (const NaiveEvent* newest = newest_change(context, event); newest != nullptr) {
+    changed_to.insert(newest->get(Field::kApprovalState));
+  }
   for (const NaiveEvent& change : context.trace.events) {
     if (change.kind != EventKind::kApprovalChanged || change.get(Field::kApprovalId) != id) {
       continue;
     }
-    if (change.writer != event->writer) out.insert(change.get(Field::kApprovalState));
+    if (change.writer != event->writer) changed_to.insert(change.get(Field::kApprovalState));
   }
+  if (changed_to.contains("active")) changed_to.insert("expired");
+  if (!changed_to.empty()) changed_to.insert("mismatched");
+  out.insert(changed_to.begin(), changed_to.end());
   return out.contains("") ? std::set<std::string>{} : out;
 }
 
