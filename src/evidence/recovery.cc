@@ -120,6 +120,21 @@ Result<bool> cut_torn(FileSystem& files, const std::string& path, const Walked& 
   return true;
 }
 
+/// A process that dies between saying that another segment follows and the sync of that leaves it
+/// in the system's memory only, where it is read from until power goes. What is built upon it must
+/// not outlast it.
+Status sync_segment_before(FileSystem& files, const std::string& path, std::uint64_t segment) {
+  if (segment == 1) return {};
+  const SegmentFiles before(path, segment - 1);
+  for (const std::string& file : {before.lines, before.roots}) {
+    REMIT_TRY_ASSIGN(const bool there, is_there(files, file));
+    if (!there) continue;
+    REMIT_TRY_ASSIGN(const auto open, files.open_append(file, OpenMode::kMustExist));
+    REMIT_TRY(open->sync());
+  }
+  return files.sync_directory(path);
+}
+
 /// The run that the events of the log name; empty where they name none, or more than one, or where
 /// some are no more.
 Result<std::string> only_run(FileSystem& files, const std::string& path, std::uint64_t segments,
@@ -187,6 +202,7 @@ Result<std::optional<Recovered>> recover_one(FileSystem& files, const Clock& clo
   out.unrooted_lines = walked.state.unrooted_lines;
   out.torn_bytes = walked.state.torn_bytes;
   out.events = walked.state.events + walked.state.unrooted_lines + 1;
+  REMIT_TRY(sync_segment_before(files, path, walked.end.segment));
   REMIT_TRY_ASSIGN(const bool torn, cut_torn(files, path, walked));
   REMIT_TRY_ASSIGN(const std::string run,
                    only_run(files, path, walked.end.segment, walked.state.removed));
