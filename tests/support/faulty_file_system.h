@@ -63,8 +63,9 @@ class FaultyFileSystem final : public FileSystem {
     root_ = survivor(*root_, loss);
   }
   /// Loses power as disks do that write in an order of their own: of each file any number of the
-  /// unsynced bytes is left, perhaps with zeros behind them where it grew before its data came, and
-  /// of each directory the synced names or the last ones. Equal seeds lose the same.
+  /// unsynced bytes is left, perhaps with zeros behind them where it grew before its data came, or
+  /// of each sector all or nothing, with zeros in its place; and of each directory the synced names
+  /// or the last ones. Equal seeds lose the same.
   void restart_in_disorder(std::uint64_t seed) {
     heal();
     const MutexLock lock(mutex_);
@@ -394,11 +395,25 @@ class FaultyFileSystem final : public FileSystem {
     out->durable_children = out->children;
     return out;
   }
+  /// Each sector of what stands from `synced` on came to the disk, or not.
+  static void lose_sectors(std::string& bytes, std::size_t synced, SeededRandom& random) {
+    constexpr std::size_t kSectorBytes = 512;
+    for (std::size_t at = synced; at < bytes.size();) {
+      const std::size_t end = std::min(bytes.size(), (at / kSectorBytes + 1) * kSectorBytes);
+      if (random.number(2) == 0)
+        std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                  bytes.begin() + static_cast<std::ptrdiff_t>(end), '\0');
+      at = end;
+    }
+  }
   static NodePtr scattered(const Node& node, SeededRandom& random) {
     auto out = std::make_shared<Node>();
     out->is_directory = node.is_directory;
     out->now = node.durable;
-    if (node.now.starts_with(node.durable)) {
+    if (node.now.starts_with(node.durable) && random.number(2) == 0) {
+      out->now = node.now;
+      lose_sectors(out->now, node.durable.size(), random);
+    } else if (node.now.starts_with(node.durable)) {
       const std::string_view unsynced = std::string_view{node.now}.substr(node.durable.size());
       const std::uint64_t kept = random.number(unsynced.size() + 1);
       const std::uint64_t grown = random.number(4) == 0 ? unsynced.size() - kept : 0;
