@@ -40,16 +40,12 @@ Result<std::unique_ptr<const identity::KeySource>> open_remote(const RemoteKeySe
   return std::unique_ptr<const identity::KeySource>(std::move(keys));
 }
 
-// Where the environment has no token, none is verified and nothing fetched.
+// Where there is no token, none is verified and nothing fetched.
 class NoKeys final : public identity::KeySource {
  public:
-  explicit NoKeys(const std::string& variable)
-      : problem_{ErrorCode::kFailedPrecondition,
-                 "the environment has no token in " + quoted(variable)} {}
-  [[nodiscard]] identity::KnownKeys known() const override { return {nullptr, problem_}; }
-
- private:
-  const Error problem_;
+  [[nodiscard]] identity::KnownKeys known() const override {
+    return {nullptr, Error{ErrorCode::kFailedPrecondition, "there was no token to fetch keys for"}};
+  }
 };
 
 }  // namespace
@@ -72,7 +68,9 @@ Status Identities::open_tokens(const JwtSettings& settings, const DigestKey& key
   if (const auto* file = std::get_if<FileKeySettings>(&settings.keys)) {
     keys_ = std::make_unique<identity::FileKeys>(files, file->file);
     if (const auto problem = keys_->known().problem) return named_at(settings.where, *problem);
-  } else if (!token.empty()) {
+  } else if (token.empty()) {
+    keys_ = std::make_unique<NoKeys>();
+  } else {
     auto opened = open_remote(std::get<RemoteKeySettings>(settings.keys), files, clock, random);
     if (!opened) return named_at(settings.where, opened.error());
     keys_ = *std::move(opened);
@@ -82,7 +80,6 @@ Status Identities::open_tokens(const JwtSettings& settings, const DigestKey& key
     const auto reading = revocations_->read();
     if (!reading.problems.empty()) return reading.problems.front();
   }
-  if (token.empty()) keys_ = std::make_unique<NoKeys>(settings.token_from_env);
   tokens_ = std::make_unique<identity::JwtAuthenticator>(settings.rules, *keys_, revocations_.get(),
                                                          key, pinned_, std::move(token));
   return {};
@@ -92,10 +89,6 @@ const identity::Authenticator& Identities::authenticator() const {
   if (directory_ != nullptr) return *directory_;
   if (tokens_ != nullptr) return *tokens_;
   return pinned_;
-}
-
-std::optional<Error> Identities::doubt() const {
-  return keys_ == nullptr ? std::nullopt : keys_->known().problem;
 }
 
 }  // namespace remit::gateway

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -41,9 +40,6 @@ class Identities {
   [[nodiscard]] std::vector<Error> check() const {
     return directory_ == nullptr ? std::vector<Error>{} : directory_->check();
   }
-  /// Why the caller's token cannot be verified now, for the operator; nothing where it may be, or
-  /// where no token is to be verified.
-  [[nodiscard]] std::optional<Error> doubt() const;
 
  private:
   Identities(const Config& config, const DigestKey& key) : pinned_(config.pinned, key) {}

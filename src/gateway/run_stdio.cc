@@ -19,6 +19,17 @@ std::vector<Error> one(Error error) {
   return {std::move(error)};
 }
 
+// A token that is no good is told at the start: the client's first call may come much later.
+void announce_caller(const Config& config, const Identities& identities, const Clock& clock,
+                     const Notices& notices) {
+  if (!config.jwt) return;
+  const identity::Identity caller =
+      identities.authenticator().authenticate(access::Credential::local(), clock.wall_now());
+  if (caller.principal) return;
+  notices.say("calls are denied for the token in " + quoted(config.jwt->token_from_env) + ": " +
+              std::string(access::principal_state_name(caller.state)) + ": " + caller.detail);
+}
+
 // The session, then the end of the log, then the servers: their grace must not keep the log open
 // for a client that kills us once its own patience is over. What could not be recorded is a problem
 // of the run.
@@ -73,9 +84,7 @@ std::vector<Error> run_stdio(const StdioRun& run, FileSystem& files, const Clock
   World& world = *assembled.world;
   const Notices notices(run.notice_fd);
   announce_recovery(*world.evidence, notices);
-  if (const auto doubt = world.identities->doubt()) {
-    notices.say("calls are denied, since no token can be verified: " + doubt->to_string());
-  }
+  announce_caller(config, *world.identities, clock, notices);
   const auto facts = run_facts(launch, world, files);
   if (!facts) return one(facts.error());
 

@@ -299,7 +299,8 @@ class BearerTokens(unittest.TestCase):
             with self.session(token) as session:
                 self.assertEqual(session.call(), code, token)
                 self.assertEqual(session.tools(), [])
-        self.assertIn("expired", session.told())
+        told = session.told().splitlines()
+        self.assertTrue(told[0].startswith('remit: calls are denied for the token in "DESK_TOKEN": expired: '), told)
 
     def test_what_is_taken_back_counts_on_the_next_call(self):
         """REQ-ID-014, REQ-ID-020."""
@@ -333,7 +334,7 @@ class BearerTokens(unittest.TestCase):
                 issuer.mode = mode
                 with self.session(self.key.token()) as session:
                     self.assertEqual(session.call(), "invalid_identity")
-                    self.assertIn("no token can be verified", session.told())
+                    self.assertIn('calls are denied for the token in "DESK_TOKEN": invalid: ', session.told())
                     issuer.mode = "good"
                     self.comes_to(session, "done")
 
@@ -356,6 +357,34 @@ class BearerTokens(unittest.TestCase):
             issuer.keys.append(self.key)
             self.comes_to(session, "done")
             self.assertEqual(issuer.asked, 2)
+
+    def test_deferred_work_has_names_and_no_token(self):
+        """REQ-QU-041: a token is nobody's who is not there; the directory says who is."""
+        issuer = self.remote()
+        (self.world / "remit.yaml").write_text((self.world / "remit.yaml").read_text().replace(
+            "identity:\n", "state: {sqlite: state.db}\nidentity:\n  directory: directory.yaml\n"))
+        bundle = self.world / "bundle" / "bundle.yaml"
+        bundle.write_text(bundle.read_text() + "".join(
+            f"  - {{name: {name}, transport: queue}}\n" for name in ("queued", "scheduled", "retry")))
+        self.put("directory.yaml", "directory: remit.directory/1\nprincipals:\n  - {subject: nightly, "
+                                   "tenant: tenant-a, class: batch, scopes: [act]}\n")
+        self.put("arguments.json", '{"do": "echo"}')
+
+        def queue(*words):
+            return subprocess.run([BINARIES / "remit", "queue", *words, "--config", "remit.yaml"], cwd=self.world,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+
+        def enqueue(name):
+            return queue("enqueue", "--tool", "fake.act", "--arguments", "arguments.json", "--principal", name)
+
+        self.assertNotEqual(enqueue("ana").returncode, 0)
+        row = enqueue("nightly")
+        self.assertEqual(row.returncode, 0, row.stderr)
+        worked = queue("work", "--until-idle")
+        self.assertEqual(worked.returncode, 0, worked.stderr)
+        shown = json.loads(queue("show", row.stdout.strip(), "--format", "json").stdout)
+        self.assertEqual(shown["state"], "succeeded", shown)
+        self.assertEqual(issuer.asked, 0, "nobody asks for keys where there is no token")
 
     def test_configurations_that_cannot_work(self):
         self.key_file(self.key)
