@@ -169,6 +169,31 @@ class EvidenceVerifierTest(unittest.TestCase):
         restore()
         self.assertEqual(self.both(head)[0], 0)
 
+    # REQ-EL-034.
+    def test_roots_that_a_crash_left_with_a_hole_are_no_damage(self):
+        for commits in range(3, 40):
+            self.write(commits, "die")
+            last = sorted((self.log / "writer-000001").glob("*.roots"))[-1]
+            whole = last.read_bytes()
+            lines = whole.splitlines(keepends=True)
+            if len(lines) > 2 and len(whole) > 512 + 8:
+                break
+            shutil.rmtree(self.log)
+        start = len(lines[0]) + len(lines[1])
+        self.assertLess(start, 512)
+        torn = lines[2][:20]
+        for left in (whole[:start] + bytes(512 - start) + whole[512:],
+                     whole[:start] + torn + bytes(512 - start - len(torn)) + whole[512:],
+                     whole[:start] + bytes(100), whole[:start] + bytes(5000), whole[:start] + torn,
+                     whole[:start] + bytes(1024 - start) + b"commit 9\0\0"):
+            last.write_bytes(left)
+            self.assertEqual(self.both()[0], 0, left)
+        for left in (whole[:start] + bytes(511 - start) + whole[511:],
+                     whole[:start] + b"x" + bytes(511 - start) + whole[512:],
+                     whole[:start] + bytes(512 - start) + b"{}"):
+            last.write_bytes(left)
+            self.assert_found(left)
+
     def test_only_a_kept_head_shows_a_log_made_anew(self):
         self.write(4)
         head = self.both()[1]

@@ -1,4 +1,5 @@
-// Writes a small evidence log of several segments, for the verifier's test.
+// Writes an evidence log of several segments, for the tests of what reads it. Of each commit that
+// is durable it prints the id.
 //
 // usage: evidence_writer DIRECTORY COMMITS close|die
 #include <unistd.h>
@@ -35,6 +36,8 @@ int write_log(const std::string& directory, int commits, bool dies) {
     if (const remit::Status durable = (*log)->commit({events, 0}); !durable) {
       return failed(durable.error());
     }
+    std::printf("%s\n", id.c_str());
+    std::fflush(stdout);
   }
   // As a process that is killed: nothing is closed, and the lock stays.
   if (dies) _exit(0);
