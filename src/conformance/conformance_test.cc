@@ -337,6 +337,22 @@ TEST(Records, AreKeptWithTheManifestsOfTheirTrials) {
   EXPECT_THAT(run_json(*run), HasSubstr(R"("kept":"kept/allowed")"));
 }
 
+// REQ-CF-062: the command that shows a trial can be copied as it stands.
+TEST(Records, AreNamedAsAShellTakesThem) {
+  RunOptions options;
+  options.cases = {"allowed"};
+  options.routes = {"direct"};
+  options.keep = [](const TrialRecord&) { return std::string("what's kept/allowed"); };
+  const Result<PackRun> run = run_with(hostile("polite"), options);
+  ASSERT_TRUE(run.has_value());
+  EXPECT_THAT(run_text(*run),
+              HasSubstr(R"(remit grade 'what'\''s kept/allowed/record' --manifest )"));
+  options.keep = [](const TrialRecord&) { return std::string("two\nlines"); };
+  const Result<PackRun> odd = run_with(hostile("polite"), options);
+  ASSERT_TRUE(odd.has_value());
+  EXPECT_THAT(run_text(*odd), HasSubstr("remit grade \"two\\x0alines/record\""));
+}
+
 // REQ-CF-061: a control that ran was exercised, and forty names drown what one looks for.
 TEST(Scope, CountsCasesThatWereNotRun) {
   RunOptions options;

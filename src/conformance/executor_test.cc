@@ -380,13 +380,14 @@ TEST(EffectOwners, BlameWhatIsLateOrOfNoTrial) {
                                   std::pair(2U, "unknown_token")));
 }
 
-PackRun run_subject(const std::string& text, const RunOptions& options) {
+PackRun run_subject(const std::string& text, const RunOptions& options,
+                    const std::string& scratch = "/tmp") {
   PosixFileSystem files;
   const SystemClock clock;
   SystemRandom random;
   SubjectParse parsed = parse_subject(text, "s.yaml", "/", built_in());
   EXPECT_TRUE(parsed.subject.has_value());
-  auto run = run_pack(built_in(), *parsed.subject, options, {files, clock, random, "/tmp"});
+  auto run = run_pack(built_in(), *parsed.subject, options, {files, clock, random, scratch});
   EXPECT_TRUE(run);
   return *std::move(run);
 }
@@ -547,6 +548,25 @@ TEST(ExecutorRuns, GiveEachVariableOnce) {
     EXPECT_EQ(all.find(start), all.rfind(start)) << name;
   }
   EXPECT_THAT(all, HasSubstr("REMIT_TEST_VARIABLE=mine"));
+  std::filesystem::remove_all(folder);
+}
+
+// REQ-CF-082: the directory of a trial goes with whatever the driver put there on its way out.
+TEST(HostileExecutors, LeaveNothingBehind) {
+  std::string folder = ::testing::TempDir() + "scratch.XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string world = "driver: {command: [python3, -B, " + source_directory() +
+                            "/tests/conformance/hostile_driver.py, leaves-files]}\n";
+  std::string text =
+      replaced(hostile_executor("mcp", "refuses"), "deadline_ms: 8000", "deadline_ms: 60000");
+  text = replaced(text, "cannot: {fixture: there is one}\n", world);
+  RunOptions options;
+  options.cases = {"allowed"};
+  const PackRun run = run_subject(text, options, folder);
+  ASSERT_EQ(run.trials.size(), 1U);
+  EXPECT_THAT(run.trials.front().fault, HasSubstr("the driver says \"cannot\""))
+      << "the trial ends where its directory is still there";
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
 }
 

@@ -1,6 +1,7 @@
 """A driver that does wrong what its argument says; everything else it does as a driver must."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -11,6 +12,9 @@ STEPS = ["call", "submit", "run", "plant", "retry", "force_start", "set_policy",
 ROUTES = ["direct", "queued", "retry", "agent", "admin", "scheduled", "legacy"]
 ANSWERS = {"hello": {"protocol": "remit.driver/1", "routes": ROUTES, "offers": STEPS}, "setup": {},
            "step": {"saw": "denied", "answer": "no"}, "collect": {"events": []}, "reset": {}}
+
+
+directory = ""
 
 
 def say(text):
@@ -25,6 +29,9 @@ for line in sys.stdin:
     reply = {"id": request["id"], "ok": dict(ANSWERS[op])}
     if mode == "protocol" and op == "hello":
         reply["ok"]["protocol"] = "remit.driver/9"
+    directory = request.get("directory", directory)
+    if mode == "leaves-files" and op == "reset":
+        reply = {"id": request["id"], "error": {"message": "cannot"}}
     if mode == "few" and op == "hello":
         reply["ok"].update(routes=["queued"], offers=["call"])
     if op == "step":
@@ -51,3 +58,7 @@ for line in sys.stdin:
     if mode == "silent" and op == "step":
         reply["ok"] = {}
     say(json.dumps(reply))
+if mode == "leaves-files":
+    os.makedirs(directory, exist_ok=True)
+    with open(f"{directory}/left", "w", encoding="utf-8") as file:
+        file.write("the last word\n")

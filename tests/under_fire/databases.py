@@ -87,7 +87,8 @@ class PostgresServer:
         if self.as_who:
             os.chown(self.folder, 65534, 65534)
         subprocess.run([f"{self.programs}/initdb", "-D", f"{self.folder}/d", "-A", "trust", "-U", "app", "--no-sync",
-                        "-E", "UTF8", "--locale=C"], check=True, stdout=subprocess.DEVNULL, **self.as_who)
+                        "-E", "UTF8", "--locale=C"], check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE,
+                       **self.as_who)
         self.schemas = 0
         self.start()
 
@@ -107,7 +108,8 @@ class PostgresServer:
             while self.server.poll() is None:
                 # As a superuser, whose connections a server that is full takes as well.
                 if subprocess.run([f"{self.programs}/psql", "-h", self.folder, "-U", "app", "-qAtc", "select 1",
-                                   "postgres"], capture_output=True, check=False).returncode == 0:
+                                   "postgres"], capture_output=True, check=False,
+                                  timeout=PATIENCE).returncode == 0:
                     return
                 time.sleep(0.02)
             time.sleep(0.05)  # what a killed server left behind takes a moment to go
@@ -121,7 +123,7 @@ class PostgresServer:
         self.schemas += 1
         name = f"s{self.schemas}"
         subprocess.run([f"{self.programs}/psql", "-h", self.folder, "-U", "app", "-qc", f"create schema {name}",
-                        "postgres"], check=True)
+                        "postgres"], check=True, timeout=PATIENCE)
         return name
 
     def close(self):
