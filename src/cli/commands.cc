@@ -9,6 +9,7 @@
 #include "cli/evidence_proofs.h"
 #include "cli/ledger.h"
 #include "cli/queue.h"
+#include "cli/replay.h"
 #include "cli/rollout_commands.h"
 #include "report/formats.h"
 
@@ -432,6 +433,7 @@ std::vector<Command> with_groups(std::vector<Command> commands) {
   commands = with(std::move(commands), "policy check", conform_commands());
   commands = with(std::move(commands), "evidence verify", rollout_commands());
   commands = with(std::move(commands), "init", evidence_commands());
+  commands = with(std::move(commands), "grade", replay_commands());
   commands = with(std::move(commands), "grade", queue_commands());
   commands = with(std::move(commands), "grade", approval_commands());
   return with(std::move(commands), "grade", ledger_commands());

@@ -19,6 +19,7 @@ int run_conform_list(const Arguments& arguments, World& world);
 int run_conform_self_test(const Arguments& arguments, World& world);
 int run_conform_plan(const Arguments& arguments, World& world);
 int run_conform_spy(const Arguments& arguments, World& world);
+int run_replay(const Arguments& arguments, World& world);
 int run_rollout_report(const Arguments& arguments, World& world);
 int run_routes_check(const Arguments& arguments, World& world);
 int run_policy_check(const Arguments& arguments, World& world);
