@@ -1,9 +1,12 @@
 """The world of a conformance trial for `remit stdio`: bundle, configurations, stores, approvals.
 
 A driver (remit.driver/1) that makes no calls: the runner makes them by MCP, and reads the evidence itself.
+Whoever may call is pinned in a configuration; the others come with a token that is forged, expired or not there.
+The openssl program signs.
 TOOL_WRAPPER has words to put before the tool's command, for something that is to stand between gateway and tool.
 """
 
+import base64
 import hmac
 import json
 import os
@@ -31,6 +34,7 @@ forbid(principal, action, resource) unless {resource has tenant && principal.ten
 PERMIT = """
 @id("permit-%s") permit(principal, action in [%s], resource) when {principal.class == "%s"};
 """
+CLAIMS = {"iss": "https://id.example/", "aud": "desk", "exp": 4102444800}
 QUERY = "select id, tenant, revision from invoices where reference = :ref"
 
 
@@ -56,7 +60,8 @@ class World:
             self.do_set_principal({"name": name, "principal": principal})
         for name, approval in self.fixture["approvals"].items():
             self.approve(name, approval)
-        return {"principals": {name: self.reference(name) for name in self.fixture["principals"]}}
+        return {"principals": {name: self.reference(name) for name in self.fixture["principals"]},
+                "credentials": self.write_tokens()}
 
     @staticmethod
     def reference(name):
@@ -87,11 +92,46 @@ class World:
                    for who, tools in policy["permits"].items()]
         self.write("bundle/policies/policies.cedar", TENANTS + "".join(permits))
 
+    def write_tokens(self):
+        """A key that the gateway knows and one that it does not, and what each signed, by caller."""
+        ours, theirs = self.make_key("ours"), self.make_key("theirs")
+        public = subprocess.run(["openssl", "pkey", "-in", ours, "-pubout", "-outform", "DER"], check=True,
+                                stdout=subprocess.PIPE).stdout
+        key = {"kty": "OKP", "crv": "Ed25519", "kid": "k1", "x": self.base64url(public[-32:])}
+        self.write("jwks.json", json.dumps({"keys": [key]}))
+        facts = {name: {"sub": name, "tenant": principal["tenant"], "class": principal["class"],
+                        "scope": " ".join(principal["scopes"])}
+                 for name, principal in self.fixture["principals"].items()}
+        self.write_config("nobody.yaml", None, "evidence")
+        return {"mallory": self.token(theirs, facts["mallory"]),
+                "oscar": self.token(ours, {**facts["oscar"], "exp": 1})}
+
+    def make_key(self, name):
+        path = self.directory / f"{name}.pem"
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ED25519", "-out", path], check=True)
+        return path
+
+    @staticmethod
+    def base64url(data):
+        return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+    def token(self, key, facts):
+        parts = [{"alg": "EdDSA", "kid": "k1"}, {**CLAIMS, **facts}]
+        content = ".".join(self.base64url(json.dumps(part).encode()) for part in parts)
+        self.write("content", content)
+        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", key,
+                                    "-in", self.directory / "content"], check=True, stdout=subprocess.PIPE).stdout
+        return content + "." + self.base64url(signature)
+
     def write_config(self, name, principal, evidence):
-        facts = {key: principal[key] for key in ("tenant", "class", "scopes", "revision")}
+        if principal and principal["state"] == "authenticated":
+            facts = {key: principal[key] for key in ("tenant", "class", "scopes", "revision")}
+            identity = {"pinned": {"principal": {"subject": name.split(".")[0], **facts}}}
+        else:
+            identity = {"jwt": {"issuer": CLAIMS["iss"], "audiences": [CLAIMS["aud"]], "keys": {"file": "jwks.json"},
+                                "token_from_env": "DESK_TOKEN"}}
         self.write(name, json.dumps({
-            "config": "remit.config/1", "bundle": "bundle",
-            "identity": {"pinned": {"principal": {"subject": name.split(".")[0], **facts}}},
+            "config": "remit.config/1", "bundle": "bundle", "identity": identity,
             "attributes": [{"type": "Invoice", "source": "invoices",
                             "sqlite": {"path": "invoices.db", "query": QUERY}}],
             "upstreams": [{"name": "spy", "stdio": {"command": self.tool}}],

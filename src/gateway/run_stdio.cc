@@ -19,6 +19,12 @@ std::vector<Error> one(Error error) {
   return {std::move(error)};
 }
 
+std::string scopes_from(const Config& config) {
+  const bool is_by_token = config.jwt && !config.jwt->rules.scopes.claim.empty();
+  return is_by_token ? "the token, " + quoted(config.jwt->rules.scopes.claim)
+                     : "the configuration, identity";
+}
+
 // A token that is no good is told at the start: the client's first call may come much later.
 void announce_caller(const Config& config, const Identities& identities, const Clock& clock,
                      const Notices& notices) {
@@ -46,7 +52,8 @@ std::vector<Error> serve_run(const StdioRun& run, const Config& config,
                           .route = run.route,
                           .run_id = run.run_id,
                           .case_id = run.case_id,
-                          .patience = run.patience},
+                          .patience = run.patience,
+                          .scopes_from = scopes_from(config)},
                          run.output_fd);
     const Status started = gateway.start(config.upstreams, config.directory);
     if (!started) return one(started.error());

@@ -94,7 +94,7 @@ void StdioGateway::say_denied(const enforcement::Denial& denial, std::string_vie
                      std::string(access::reason_name(denial.reason)) +
                      (denial.detail.empty() ? "" : ": " + denial.detail) +
                      (denial.reason == ReasonCode::kMissingScope
-                          ? "; scopes are given in the configuration, identity"
+                          ? "; scopes are given in " + parts_.scopes_from
                           : ""));
 }
 

@@ -43,6 +43,7 @@ struct GatewayParts {
   std::string run_id;
   std::string case_id;
   Patience patience = {};
+  std::string scopes_from = "the configuration, identity";  ///< where an operator gives them
 };
 
 /// The gateway of one client. `start`, `serve`, then destroy.

@@ -276,6 +276,7 @@ class BearerTokens(unittest.TestCase):
                 self.assertEqual(session.call("note.read", note="mine"), "done")
                 self.assertNotIn("note.write", session.tools())
                 self.assertEqual(session.call("note.write", note="mine"), "missing_scope")
+                self.assertIn('scopes are given in the token, "scope"', session.told())
         lines = "".join(path.read_text() for path in (self.world / "evidence").rglob("*.jsonl"))
         for trace in [token, *token.split("."), "t-1", "agent-7", '"ana"', ISSUER]:
             self.assertNotIn(trace, lines)
