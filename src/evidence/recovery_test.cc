@@ -273,8 +273,9 @@ TEST(Recovery, RootsWithAHoleInFrontOfWholeOnesAreNoDamage) {
         return roots;
       },
       "a page of roots lost, and later ones there");
-  cut_roots([](std::string roots) { return roots.substr(0, 5000) + std::string(3192, '\0'); },
-            "a torn tail of more than a line's most");
+  cut_roots(
+      [](const std::string& roots) { return roots.substr(0, 5000) + std::string(3192, '\0'); },
+      "a torn tail of more than a line's most");
   cut_roots(
       [](std::string roots) {
         for (const std::size_t page : {1024U, 3072U, 7168U}) {
