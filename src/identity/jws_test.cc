@@ -142,6 +142,11 @@ TEST(Jws, AKeyIdIsComparedAndNothingElse) {
                                 std::string(R"(["k1"])"), '"' + std::string(257, 'k') + '"'}) {
     EXPECT_EQ(with_id(key, id), "the token's kid is no text of 1 to 256 bytes") << id;
   }
+  // Nor is a part of an id one where no other key could be meant.
+  for (const char* part : {"k", "1", "k1x", "K1"}) {
+    const std::string header = R"({"alg":"ES256","kid":")" + std::string(part) + "\"}";
+    EXPECT_EQ(judged(key.token_of(header, "{}"), set_of({key.jwk()})), "no such key") << part;
+  }
   const std::string anonymous = R"({"alg":"ES256"})";
   EXPECT_EQ(judged(key.token_of(anonymous, "{}"), keys), "no such key") << "two could be meant";
   EXPECT_EQ(judged(key.token_of(anonymous, "{}"), set_of({rsa.jwk(), key.jwk()})), "verified");
@@ -196,6 +201,7 @@ TEST(Jws, ATokenHasOneText) {
     }
   }
   for (const std::string& each : wrong) EXPECT_NE(judged(each, keys), "verified") << each;
+  EXPECT_FALSE(parse_jws(joined(parts[0], parts[1], ""))) << "no signature is none to be judged";
   // The unused bits of a last character: 64 bytes of signature leave four.
   std::string bits = token;
   bits.back() = bits.back() == 'A' ? 'B' : static_cast<char>(bits.back() + 1);
@@ -292,6 +298,8 @@ TEST(KeySet, PassesOverWhatItCannotUse) {
        "an RSA key has an odd modulus and an odd exponent from 3 to 32 bits"},
       {changed(rsa, "e", ""), "n or e is empty or begins with zeros"},
       {changed(rsa, "e", "AAEAAQ"), "n or e is empty or begins with zeros"},
+      {changed(rsa, "n", base64url(std::string(256, '\xff'))),
+       "it is no public key"},  // 3 divides it
       {changed(rsa, "n", n + "="), "n is no canonical base64url"},
       {changed(rsa, "n", 3), "n is no text"},
       {without(rsa, "e"), "e is missing"},
@@ -321,6 +329,11 @@ TEST(KeySet, BindsEachKeyToOneAlgorithm) {
   const json::Object rsa = SigningKey("PS384").jwk();
   EXPECT_EQ(bound(rsa), "PS384");
   EXPECT_EQ(bound(without(rsa, "alg")), "RS256");
+  // As a large provider publishes them: certificates beside, and members of its own.
+  json::Object published = changed(without(rsa, "alg"), "x5c", json::Array{"MIIC/TCCAeWg"});
+  published.set("x5t", "nOo3ZDrODXEK1jKWhXslHR_KXEg");
+  published.set("issuer", "https://id.example/{tenant}/v2.0");
+  EXPECT_EQ(bound(published), "RS256");
   EXPECT_EQ(bound(without(SigningKey("ES384").jwk(), "alg")), "ES384");
   EXPECT_EQ(bound(without(SigningKey("ES512").jwk(), "alg")), "ES512");
   EXPECT_EQ(bound(without(SigningKey("EdDSA").jwk(), "alg")), "EdDSA");
