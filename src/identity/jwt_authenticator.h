@@ -18,7 +18,7 @@
 
 namespace remit::identity {
 
-/// Verifies a JWT (spec/identity.md) on each call: form, key, signature, issuer, audience and
+/// Verifies a JWT (spec/identity.md) on each call: form, key, signature, type, issuer, audience and
 /// claims, and only then its time and whether it was taken back. A token that fails before that is
 /// invalid, one that fails there is expired, so that `expired` says that it was good once. Nothing
 /// is fetched here; a key that is not known makes the source look for it. No other credential
