@@ -132,8 +132,12 @@ ApprovalStates PinnedFacts::approval_in_force(const EventRecord& event) const {
     }
   }
   ApprovalStates states = bit(own) | changed_to;
-  // Time ends it without a word to any log.
-  if ((changed_to & bit(ApprovalState::kActive)) != 0) states |= bit(ApprovalState::kExpired);
+  // Time, people and other nodes end it without a word to this log.
+  if ((changed_to & bit(ApprovalState::kActive)) != 0) {
+    states |= bit(ApprovalState::kExpired);
+    states |= bit(ApprovalState::kRevoked);
+    states |= bit(ApprovalState::kConsumed);
+  }
   // Whatever it is, it may be for another call than the event's. What is pinned is for the event's.
   if (changed_to != 0) states |= bit(ApprovalState::kMismatched);
   return states;

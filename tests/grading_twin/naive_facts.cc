@@ -218,7 +218,7 @@ std::set<std::string> in_force(const Context& context, const NaiveEvent* event) 
     }
     if (change.writer != event->writer) changed_to.insert(change.get(Field::kApprovalState));
   }
-  if (changed_to.contains("active")) changed_to.insert("expired");
+  if (changed_to.contains("active")) changed_to.insert({"expired", "revoked", "consumed"});
   if (!changed_to.empty()) changed_to.insert("mismatched");
   out.insert(changed_to.begin(), changed_to.end());
   return out.contains("") ? std::set<std::string>{} : out;
