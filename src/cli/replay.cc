@@ -82,6 +82,41 @@ replay::CallersOutcome read_callers(const Arguments& arguments, World& world,
   return out;
 }
 
+/// How far it has come, on one line of a terminal that is gone at the end. Errors of the output are
+/// passed over: the report matters, the line does not.
+class RunLine {
+ public:
+  RunLine(World& world, std::size_t runs) : world_(world), runs_(runs) {}
+  ~RunLine() { draw(""); }
+  RunLine(const RunLine&) = delete;
+  RunLine& operator=(const RunLine&) = delete;
+  void begin_next() { draw(fmt::format("run {} of {}", ++begun_, runs_)); }
+
+ private:
+  void draw(const std::string& text) {
+    if (world_.err_columns > 0) static_cast<void>(world_.err.write("\r\x1b[K" + text));
+  }
+
+  World& world_;
+  const std::size_t runs_;
+  std::size_t begun_ = 0;
+};
+
+/// Makes the calls of all runs. Errors: the first that ends a run.
+Status replay_all(World& world, const std::vector<replay::RecordedRun>& runs,
+                  const replay::Callers& callers, const gateway::Config& config,
+                  const replay::Plan& plan, replay::Report& report) {
+  RunLine line(world, runs.size());
+  for (const replay::RecordedRun& run : runs) {
+    line.begin_next();
+    REMIT_TRY_ASSIGN(replay::ReplayedRun replayed,
+                     replay::replay_run(run, callers.find(run.id)->second, config, plan,
+                                        world.files, world.clock, world.random));
+    report.runs.push_back(std::move(replayed));
+  }
+  return {};
+}
+
 /// The decisions of the record into the report. Errors: those of reading evidence, which is
 /// verified first.
 Status join_record(World& world, replay::Report& report) {
@@ -124,12 +159,8 @@ int run_replay(const Arguments& arguments, World& world) {
   if (!read.config) return refuse_all(world, read.problems, kExitBadInput);
   report.evidence = read.config->evidence.directory;
   process::ignore_broken_pipes();
-  for (const replay::RecordedRun& run : *runs) {
-    auto replayed = replay::replay_run(run, callers.callers->find(run.id)->second, *read.config,
-                                       plan, world.files, world.clock, world.random);
-    if (!replayed) return refuse(world, replayed.error(), kExitBadInput);
-    report.runs.push_back(*std::move(replayed));
-  }
+  const Status replayed = replay_all(world, *runs, *callers.callers, *read.config, plan, report);
+  if (!replayed) return refuse(world, replayed.error(), kExitBadInput);
   if (!report.runs.empty()) {
     const Status joined = join_record(world, report);
     if (!joined) return refuse(world, joined.error(), kExitBadInput);

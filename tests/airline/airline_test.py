@@ -210,7 +210,7 @@ class Airline(unittest.TestCase):
             self.assertEqual(figures, (282, 13, {basic: 8, card: 1, cancelled: 3, unknown_method: 1}, {
                 1.0: dict(zip(agreement.KINDS, (19, 1, 1))), 0.0: dict(zip(agreement.KINDS, (24, 1, 4)))},
                 [task + "0"]))
-        print(f"the airline's own runs: {figures[0]} calls in {report['runs_replayed']} runs, {figures[1]} denied")
+        print(f"tau-bench-airline: {report['runs_replayed']} runs judged: {figures[0]} calls, {figures[1]} denied")
 
     def check_swapped(self, report, own):
         self.assertEqual(len(report["runs"]), len(own["runs"]))
@@ -219,7 +219,7 @@ class Airline(unittest.TestCase):
         self.assertEqual(passed_by_strangers(report), [])
         asked = sum(call["tool"] in REFERRING for call in calls_of(report))
         self.assertEqual(report["totals"]["denied"], asked)
-        print(f"the same with somebody else's agent: {asked} calls on customers' things, all denied")
+        print(f"tau-bench-airline, callers swapped: {asked} judged: all denied")
 
     def check_expected(self, report):
         """What the benchmark expects is allowed, but for two cancellations that the airline's policy text forbids,
@@ -227,7 +227,7 @@ class Airline(unittest.TestCase):
         denied = [(run["run_id"], number) for run in report["runs"] for number, call in enumerate(run["calls"], 1)
                   if call["decision"] == "deny"]
         self.assertEqual(denied, [("expected/task-10", 1), ("expected/task-22", 5), ("expected/task-34", 6)])
-        print(f"what the benchmark expects: {report['totals']['calls']} calls, {len(denied)} denied")
+        print(f"tau-bench-airline, expected calls: {report['totals']['calls']} judged: {len(denied)} denied")
 
 
 if __name__ == "__main__":
