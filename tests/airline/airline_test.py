@@ -7,6 +7,7 @@ REMIT_NIGHTLY=1 replays all 200 recorded runs, else those of one trial in four.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -40,12 +41,18 @@ def calls_of(report):
     return [call for run in report["runs"] for call in run["calls"]]
 
 
-def replay(world, callers, runs, *words):
+def patient(catalogue):
+    """The same, with permits that a slow disk does not make late."""
+    catalogue = re.sub(r"- \{name: (\w+),", r"- {name: \1, permit_lifetime_ms: 60000,", catalogue)
+    return re.sub(r"- name: (\w+)\n", r"- name: \1\n    permit_lifetime_ms: 60000\n", catalogue)
+
+
+def replay(world, callers, runs, *words, at=NOW):
     """The report. A machine that took longer than deadlines allow is asked again, by a world that is made anew."""
     for attempt in range(5):
         for name in ("evidence", "spy.jsonl"):
             subprocess.run(["rm", "-rf", world / name], check=True)
-        done = remit("replay", "--config", world / "remit.yaml", "--callers", world / callers, "--at", NOW,
+        done = remit("replay", "--config", world / "remit.yaml", "--callers", world / callers, "--at", at,
                      "--format", "json", *words, runs, "--", "cp", "fresh.db", "airline.db")
         assert "the clock is set" in done.stderr, done.stderr
         report = json.loads(done.stdout)
@@ -70,6 +77,8 @@ class Airline(unittest.TestCase):
 
     def world(self, name, data):
         make_world.make(data, self.folder / name)
+        catalogue = self.folder / name / "bundle" / "catalogue.yaml"
+        catalogue.write_text(patient(catalogue.read_text()))
         return self.folder / name
 
     def check_record(self, world, report):
@@ -110,12 +119,11 @@ class Airline(unittest.TestCase):
         call = small_world.called("cancel_reservation", {"reservation_id": "FRESHA"})
         (self.folder / "chat.json").write_text(json.dumps({"id": "r", "messages": [call]}))
         (world / "who.yaml").write_text("callers: remit.callers/1\nruns: [{run: chat/r, principal: ana}]\n")
-        for at, decision in (("2024-05-15T19:59:00Z", "allow"), ("2024-05-15T20:01:00Z", "deny")):
-            done = remit("replay", "--config", world / "remit.yaml", "--callers", world / "who.yaml", "--at", at,
-                         "--format", "json", self.folder / "chat.json", "--", "cp", "fresh.db", "airline.db")
-            self.assertEqual([one["decision"] for one in calls_of(json.loads(done.stdout))], [decision], at)
+        for at, decision in (("2024-05-15T20:00:01Z", "deny"), ("2024-05-15T19:30:00Z", "allow")):
+            report = replay(world, "who.yaml", self.folder / "chat.json", at=at)
+            self.assertEqual([one["decision"] for one in calls_of(report)], [decision], at)
         shown = remit("evidence", "show", world / "evidence").stdout
-        self.assertIn('"time":"2024-05-15T19:59:0', shown)
+        self.assertIn('"time":"2024-05-15T19:3', shown)
         self.assertIn('"environment":"replay"', shown)
 
     def test_each_run_has_a_world_of_its_own(self):  # REQ-RY-020, REQ-RY-021
@@ -131,6 +139,26 @@ class Airline(unittest.TestCase):
         anew = replay(world, "who.yaml", self.folder / "chat.jsonl")
         self.assertEqual([call["outcome"] for call in calls_of(anew)], ["succeeded"] * 6)
         self.assertEqual([(row["label"], row["runs"]) for row in anew["labels"]], [("", 1), ("second", 1)])
+
+    def test_a_tool_that_is_not_as_pinned_is_unknown(self):  # REQ-RY-023
+        world = self.small("world")
+        pinned = world / "bundle" / "schemas" / "think.json"
+        pinned.write_text(pinned.read_text().replace('"type": "object"', '"title": "t", "type": "object"', 1))
+        report = replay(world, "callers.yaml", self.folder / "data" / "trajectories.json", *self.small_runs()[:2])
+        reasons = {call["tool"]: call.get("reason") for call in calls_of(report)}
+        self.assertEqual((reasons["think"], reasons["calculate"]), ("unknown_tool", None))
+
+    def test_shadow_mode_lets_calls_through_and_says_so(self):  # REQ-RY-031
+        world = self.small("world")
+        bundle = world / "bundle" / "bundle.yaml"
+        bundle.write_text(bundle.read_text().replace("mode: enforce", "mode: shadow"))
+        runs = self.folder / "data" / "trajectories.json"
+        report = replay(world, "callers.yaml", runs, "--only", "trajectories/task-4/trial-0")
+        calls = calls_of(report)
+        self.assertEqual([call["decision"] for call in calls], ["allow"] * len(calls))
+        self.assertEqual(report["totals"]["would_deny"],
+                         sum(outcome[0] == "deny" for _, outcome in small_world.DECISIONS[4][1]))
+        self.assertEqual(report["unrecorded"], 0)
 
     def test_what_cannot_be_replayed_is_refused(self):  # REQ-RY-001, REQ-RY-010, REQ-RY-020, REQ-RY-032
         world = self.small("world")
