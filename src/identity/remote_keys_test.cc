@@ -294,6 +294,21 @@ TEST_F(RemoteKeysTest, WithoutAnAnswerNothingIsKnownAndItGoesOnAsking) {
   EXPECT_TRUE(comes_to_say(*keys, "k1 "));
 }
 
+// REQ-ID-022. The calls are many, so that a fetch would come to pass if one were due.
+TEST_F(RemoteKeysTest, TokensDoNotShortenThePauseAfterAFailure) {
+  issuer_.says({.status = 500});
+  RemoteKeysOptions patient = options();
+  patient.first_retry = 1h;
+  patient.longest_retry = 1h;
+  const auto keys = RemoteKeys::start(patient, clock_, random_).value();
+  clock_.advance(10min);
+  for (int i = 0; i < 200; ++i) {
+    keys->ask_anew();
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(issuer_.asked, 1);
+}
+
 TEST_F(RemoteKeysTest, BelievesNobodyElse) {
   RemoteKeysOptions other = options();
   other.trust_pem = make_certificate({.is_authority = true}).certificate_pem;

@@ -329,7 +329,7 @@ class BearerTokens(unittest.TestCase):
 
     def test_an_issuer_that_fails_at_first(self):
         """REQ-ID-021: denied until it answers, told to the operator, and asked again."""
-        issuer = self.remote(timeout_ms=3000)  # of the one that hangs
+        issuer = self.remote(timeout_ms=3000)  # for the mode that hangs
         for mode in ["broken", "moved", "lie", "page", "huge", "cut", "hang"]:
             with self.subTest(mode):
                 issuer.mode = mode
