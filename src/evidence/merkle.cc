@@ -25,7 +25,7 @@ Sha256Digest MerkleTree::add(std::string_view line) {
 
 void MerkleTree::add_subtree(std::size_t level, const Sha256Digest& root) {
   const std::uint64_t added = std::uint64_t{1} << level;
-  REMIT_CHECK(size_ % added == 0);
+  REMIT_CHECK((size_ & (added - 1)) == 0);
   // Counting in binary: each full subtree that the new one completes joins it one level up.
   Sha256Digest carried = root;
   for (; (size_ >> level & 1U) != 0; ++level) carried = node_hash(subtrees_[level], carried);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -312,6 +313,36 @@ TEST(Retention, MayFailAtEveryStep) {
     }
   }
   EXPECT_GT(steps, 100);
+}
+
+/// Removes what is before hour 6 once the first segment of a walk was read.
+class PrunesWithin final : public WalkObserver {
+ public:
+  explicit PrunesWithin(FileSystem& files) : files_(files) {}
+  void begin() override { ++begun; }
+  void removed(std::size_t /*level*/, const Sha256Digest& /*subtree*/) override {}
+  void line(std::string_view /*text*/, const Sha256Digest& /*leaf*/) override {}
+  void segment(const WalkedSegment& /*segment*/) override {
+    if (begun > 1) return;
+    EXPECT_TRUE(prune(files_, kRoot, hour(6)));
+  }
+  int begun = 0;
+
+ private:
+  FileSystem& files_;
+};
+
+// REQ-EL-070. A verification that is overtaken reads what is left.
+TEST(Retention, MayOvertakeAVerification) {
+  FaultyFileSystem files;
+  write_hours(files, 1, 9);
+  PrunesWithin observer(files);
+  const auto walked = walk_writer(files, kRoot, kWriter, {.observer = &observer});
+  ASSERT_TRUE(walked) << walked.error().to_string();
+  EXPECT_FALSE(walked->state.damage) << walked->state.damage->to_string();
+  EXPECT_EQ(observer.begun, 2);
+  EXPECT_EQ(walked->state.removed.events, 6U);
+  EXPECT_EQ(walked->state.events, 9U);
 }
 
 TEST(Retention, IsNotDoneTwiceAtOnce) {
