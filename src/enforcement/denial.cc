@@ -15,7 +15,7 @@ struct Told {
 };
 
 // One wording for four reasons, so that a caller cannot tell which it was (REQ-RS-011).
-constexpr Told kNotAvailable = {"not_available", Retry::kNever,
+constexpr Told kNotAvailable = {kNotAvailableCode, Retry::kNever,
                                 "This is not available to you. Choose another way."};
 constexpr Told kAuthenticate = {"unauthenticated", Retry::kNever,
                                 "Authenticate before calling a tool."};

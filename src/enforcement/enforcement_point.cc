@@ -50,6 +50,11 @@ bool is_strangers(const Assessment& assessment) {
   return assessment.reached <= Step::kIdentify;
 }
 
+// Whether it was refused because its principal, who is known, calls too often.
+bool is_hasty(const Assessment& assessment) {
+  return is_strangers(assessment) && assessment.decision.reason() == ReasonCode::kLimitExceeded;
+}
+
 Denial denial_of(const CallRecord& record) {
   const Assessment& facts = record.assessment();
   Denial out =
@@ -136,14 +141,16 @@ struct EnforcementPoint::Impl {
   Status publish_if_new(const decision::PolicySnapshot* snapshot);
   CallOutcome run(CallRecord& record, ToolHandler& handler, std::stop_token stop);
   Status start_claim(const Assessment& facts);
-  void count_refusal(MonotonicTime now);
+  void count_refusal(RefusalMeter& meter, MonotonicTime now);
+  void report_all_lost() noexcept;
   void report_lost(std::int64_t events) noexcept;
   Status covers(const PermitState& permit, std::string_view tool, std::string_view arguments_json);
 
   const Surroundings world;
   const Assessor assessor;
   TokenBuckets principals;
-  RefusalMeter refusals;
+  RefusalMeter refusals;        // of strangers
+  RefusalMeter hasty_refusals;  // of principals beyond their bound: their haste hides no stranger
   const std::shared_ptr<PermitRegister> permits;
   std::atomic<std::uint64_t> published_generation{0};
   std::atomic<std::int64_t> invocations{0};
@@ -166,8 +173,9 @@ std::optional<Denial> EnforcementPoint::Impl::decide(CallRecord& record, StartCo
     Assessment& facts = record.assessment();
     if (is_strangers(facts)) {
       const MonotonicTime now = world.clock.monotonic_now();
-      if (!refusals.admit(now)) {
-        count_refusal(now);
+      RefusalMeter& meter = is_hasty(facts) ? hasty_refusals : refusals;
+      if (!meter.admit(now)) {
+        count_refusal(meter, now);
         return denial_of(record);
       }
     }
@@ -309,8 +317,12 @@ Status EnforcementPoint::Impl::start_claim(const Assessment& facts) {
   return guarded("ledger", [&] { return world.ledger->start(*facts.claim); });
 }
 
-void EnforcementPoint::Impl::count_refusal(MonotonicTime now) {
-  report_lost(refusals.count_lost(kEventsOfRefusal, now));
+void EnforcementPoint::Impl::count_refusal(RefusalMeter& meter, MonotonicTime now) {
+  report_lost(meter.count_lost(kEventsOfRefusal, now));
+}
+
+void EnforcementPoint::Impl::report_all_lost() noexcept {
+  report_lost(refusals.take_lost() + hasty_refusals.take_lost());
 }
 
 void EnforcementPoint::Impl::report_lost(std::int64_t events) noexcept {
@@ -348,7 +360,7 @@ EnforcementPoint::EnforcementPoint(Surroundings surroundings)
 
 EnforcementPoint::~EnforcementPoint() {
   impl_->permits->close();
-  impl_->report_lost(impl_->refusals.take_lost());
+  impl_->report_all_lost();
 }
 
 CallOutcome EnforcementPoint::invoke(const access::ProposedCall& call, ToolHandler& handler,
@@ -474,7 +486,7 @@ Status EnforcementPoint::begin_run(const RunFacts& run) {
 }
 
 Status EnforcementPoint::end_run() {
-  impl_->report_lost(impl_->refusals.take_lost());
+  impl_->report_all_lost();
   std::string run_id;
   {
     const MutexLock lock(impl_->run_mutex);

@@ -131,13 +131,15 @@ class CallPermit {
 /// Whether and when trying again can help.
 enum class Retry : std::uint8_t { kNever, kAfterApproval, kLater };
 
+/// The safe code of what is not found, foreign, forbidden or not permitted: told alike.
+inline constexpr std::string_view kNotAvailableCode = "not_available";
+
 /// A refusal, with what the caller may be told. The exact reason is for evidence and operators;
 /// callers get `code` and `advice` (spec/boundary.md, "What a caller is told").
 struct Denial {
   access::ReasonCode reason = access::ReasonCode::kPolicyError;
   std::string invocation_id;
-  std::string code;  ///< safe code: one same `not_available` for not found, foreign, forbidden, not
-                     ///< permitted
+  std::string code;  ///< safe code
   Retry retry = Retry::kNever;
   std::string advice;                           ///< one sentence, without outside text
   std::vector<std::string> scopes_needed = {};  ///< for `missing_scope`

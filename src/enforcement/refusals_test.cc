@@ -133,6 +133,35 @@ TEST(Refusals, AFloodOfRefusalsIsCounted) {
   EXPECT_EQ(lost, 2 * (2 * kFlood - kRefusalBurst - kRefusalsPerSecond));
 }
 
+// REQ-BD-024. Whoever is known to call too often takes nobody's refusals off the record.
+TEST(Refusals, ThePrincipalsHasteHidesNoStranger) {
+  World world;
+  Surroundings surroundings = world.surroundings(world.policy, world.evidence);
+  surroundings.principal_calls_per_second = 1;
+  world.boundary.emplace(std::move(surroundings));
+  const auto count = [&](std::string_view reason) {
+    std::int64_t out = 0;
+    for (const json::Value& one : world.evidence.events()) out += text_of(one, "reason") == reason;
+    return out;
+  };
+  constexpr int kFlood = 1000;
+  for (int i = 0; i < kFlood; ++i) {
+    world.boundary->invoke(World::call("server.ping", "{}"), world.handler);
+  }
+  EXPECT_EQ(world.handler.runs(), 1U);
+  EXPECT_EQ(count("limit_exceeded"), kRefusalBurst);
+  access::ProposedCall strangers = World::call("server.ping", "{}");
+  strangers.credential = {};
+  for (int i = 0; i < kRefusalBurst; ++i) world.boundary->invoke(strangers, world.handler);
+  EXPECT_EQ(count("missing_identity"), kRefusalBurst);
+  ASSERT_TRUE(world.boundary->end_run());
+  std::int64_t lost = 0;
+  for (const json::Value& one : world.evidence.events()) {
+    if (text_of(one, "event") == "evidence.lost") lost += *one.find("events")->if_integer();
+  }
+  EXPECT_EQ(lost, 2 * (kFlood - 1 - kRefusalBurst)) << "the haste alone";
+}
+
 // REQ-BD-002. Whatever was only counted when the point goes away is told by then.
 TEST(Refusals, APointThatGoesAwayTellsWhatItOnlyCounted) {
   World world;

@@ -435,6 +435,9 @@ void ConfigReader::read_limits(const yaml::Node& node) {
                                    .value_or(static_cast<std::int64_t>(limits.body_bytes)));
   limits.calls_per_second = reader.optional_integer("calls_per_second", 0, kMaxCallsPerSecond)
                                 .value_or(limits.calls_per_second);
+  limits.principal_calls_per_second =
+      reader.optional_integer("principal_calls_per_second", 0, kMaxCallsPerSecond)
+          .value_or(limits.principal_calls_per_second);
   limits.call_timeout =
       std::chrono::milliseconds{reader.optional_integer("call_timeout_ms", 1, kMaxCallTimeoutMs)
                                     .value_or(limits.call_timeout.count())};

@@ -91,8 +91,9 @@ struct EvidenceSettings {
 };
 
 struct LimitSettings {
-  std::size_t body_bytes = kMaxCallBytes;  ///< of one line from the client
-  std::int64_t calls_per_second = 1000;    ///< as many may come at once; 0: no bound
+  std::size_t body_bytes = kMaxCallBytes;       ///< of one line from the client
+  std::int64_t calls_per_second = 1000;         ///< as many may come at once; 0: no bound
+  std::int64_t principal_calls_per_second = 0;  ///< of one principal (REQ-BD-024); 0: no bound
   std::chrono::milliseconds call_timeout{300'000};
 };
 

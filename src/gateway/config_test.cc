@@ -25,7 +25,8 @@ attributes:
 upstreams:
   - {name: desk, stdio: {command: [./server, "-y"], environment: {MODE: "1"}, inherit: [TOKEN]}}
 evidence: {directory: ../evidence, digest_key: digest.key}
-limits: {body_bytes: 4096, calls_per_second: 0, call_timeout_ms: 1500}
+limits: {body_bytes: 4096, calls_per_second: 0, principal_calls_per_second: 20,
+  call_timeout_ms: 1500}
 )";
 
 class ConfigTest : public ::testing::Test {
@@ -96,6 +97,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.upstreams[0].inherit, std::vector<std::string>{"TOKEN"});
   EXPECT_EQ(config.limits.body_bytes, 4096U);
   EXPECT_EQ(config.limits.calls_per_second, 0);
+  EXPECT_EQ(config.limits.principal_calls_per_second, 20);
   EXPECT_EQ(config.limits.call_timeout.count(), 1500);
 }
 

@@ -38,6 +38,19 @@ std::string asked_tool(const mcp::Request& request) {
   return name == nullptr || name->if_string() == nullptr ? "" : *name->if_string();
 }
 
+/// Closes a call when it goes.
+class Closing {
+ public:
+  Closing(LiveCalls& calls, const mcp::RequestId& id) : calls_(calls), id_(id) {}
+  ~Closing() { calls_.close(id_); }
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+
+ private:
+  LiveCalls& calls_;
+  const mcp::RequestId& id_;
+};
+
 }  // namespace
 
 StdioGateway::StdioGateway(GatewayParts parts, int output_fd)
@@ -88,10 +101,14 @@ enforcement::Denial StdioGateway::refuse(ReasonCode reason, const std::string& t
   return denial;
 }
 
-// Every denial alike, whoever denied: what is not said here looks as if it had been allowed.
+// Every denial alike, whoever denied: what is not said here looks as if it had been allowed. What
+// the answer makes alike stays alike, since a client may show this to its model (REQ-BD-128).
 void StdioGateway::say_denied(const enforcement::Denial& denial, std::string_view tool) const {
-  parts_.notices.say("call " + denial.invocation_id + " of " + quoted(tool) + " denied, " +
-                     std::string(access::reason_name(denial.reason)) +
+  const std::string call = "call " + denial.invocation_id + " of " + quoted(tool) + " denied";
+  if (denial.code == enforcement::kNotAvailableCode) {
+    return parts_.notices.say(call + ": " + denial.code + "; `remit explain` tells why");
+  }
+  parts_.notices.say(call + ", " + std::string(access::reason_name(denial.reason)) +
                      (denial.detail.empty() ? "" : ": " + denial.detail) +
                      (denial.reason == ReasonCode::kMissingScope
                           ? "; scopes are given in " + parts_.scopes_from
@@ -354,14 +371,19 @@ void StdioGateway::run_call(const std::shared_ptr<LiveCall>& call,
                             const access::ProposedCall& proposed, const std::string& method,
                             const std::optional<mcp::RequestId>& progress_token, ReplyForm form) {
   std::string line;
-  try {
-    line = answer_of(*call, proposed, method, progress_token, form);
-  } catch (...) {
-    // Out of memory, for one. How far it came is not known.
-    line = payload_line(call->id, result_without_answer({}, form).payload);
+  bool is_owed = false;
+  {
+    // Closed whatever happens, or its id would stay in use; and before the answer: whoever has read
+    // that may use the id again.
+    const Closing closing(calls_, call->id);
+    try {
+      line = answer_of(*call, proposed, method, progress_token, form);
+    } catch (...) {
+      // Out of memory, for one. How far it came is not known.
+      line = payload_line(call->id, result_without_answer({}, form).payload);
+    }
+    is_owed = !call->is_cancelled;
   }
-  const bool is_owed = !call->is_cancelled;
-  calls_.close(call->id);  // before the answer: whoever has read it may use the id again
   if (is_owed) send(std::move(line));
 }
 

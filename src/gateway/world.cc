@@ -176,15 +176,16 @@ Status open_log(const Config& config, World& world, FileSystem& files, const Clo
   REMIT_TRY_ASSIGN(world.evidence,
                    evidence::FileEvidenceLog::open(files, clock, random,
                                                    {.directory = config.evidence.directory}));
-  world.point = std::make_unique<enforcement::EnforcementPoint>(
-      enforcement::Surroundings{.policy = world.policy,
-                                .authenticator = world.identities->authenticator(),
-                                .sources = world.sources,
-                                .evidence = *world.evidence,
-                                .clock = clock,
-                                .random = random,
-                                .digest_key = key,
-                                .ledger = world.ledger.get()});
+  world.point = std::make_unique<enforcement::EnforcementPoint>(enforcement::Surroundings{
+      .policy = world.policy,
+      .authenticator = world.identities->authenticator(),
+      .sources = world.sources,
+      .evidence = *world.evidence,
+      .clock = clock,
+      .random = random,
+      .digest_key = key,
+      .ledger = world.ledger.get(),
+      .principal_calls_per_second = config.limits.principal_calls_per_second});
   return world.point->record_publication(*snapshot);
 }
 

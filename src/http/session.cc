@@ -203,8 +203,9 @@ void Session::turn_away(std::string_view why) {
 void Session::post(std::function<Response()> job) {
   auto response = std::make_shared<Response>();
   state_ = State::kHandling;
-  const bool has_room = host_.workers.post(
-      [self = shared_from_this(), &io = host_.io, response, job = std::move(job)]() mutable {
+  const bool has_room =
+      host_.workers.post([self = shared_from_this(), is_lost = is_lost_, &io = host_.io, response,
+                          job = std::move(job)]() mutable {
         try {
           try {
             *response = job();
@@ -212,7 +213,8 @@ void Session::post(std::function<Response()> job) {
             *response = text_response(500, "the handler failed");
           }
           job = nullptr;
-          asio::post(io, [self, response] {
+          // The session goes back to its thread, and ends there.
+          asio::post(io, [self = std::move(self), response] {
             if (self->state_ == State::kHandling) {
               self->respond(std::move(*response));
             } else if (response->stream != nullptr) {
@@ -220,7 +222,7 @@ void Session::post(std::function<Response()> job) {
             }
           });
         } catch (...) {  // no memory even for that: the sweep finds it
-          self->is_lost_ = true;
+          *is_lost = true;
         }
       });
   if (!has_room) turn_away("too many requests are waiting");
@@ -362,7 +364,7 @@ void Session::check(MonotonicTime now) {
       }
       return;
     case State::kHandling:
-      if (is_lost_) cut_off();
+      if (*is_lost_) cut_off();
       return;
     case State::kWriting:
     case State::kClosed:

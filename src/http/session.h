@@ -109,7 +109,9 @@ class Session : public std::enable_shared_from_this<Session> {
   MonotonicTime request_start_;
   MonotonicTime write_deadline_;
   std::stop_source stop_{std::nostopstate};
-  std::atomic<bool> is_lost_{false};  // a worker could not say what its handler gave
+  // Set where a worker could not say what its handler gave. Shared, so that a worker holds this and
+  // not the session.
+  const std::shared_ptr<std::atomic<bool>> is_lost_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<BodyStream> stream_;
 };
 

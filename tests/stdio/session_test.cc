@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "evidence/verify.h"
 #include "gateway/tool_listing.h"
@@ -511,6 +512,54 @@ TEST(SessionTest, ACallStoppedBeforeTheNewListIsCancelled) {
       EXPECT_EQ(line.find("never sent"), std::string::npos) << line;
     }
   }
+}
+
+// REQ-BD-024. What one principal may is set in the configuration.
+TEST(SessionTest, BoundsTheRateOfThePrincipal) {
+  const SessionFolder folder({.limits = "principal_calls_per_second: 3"});
+  Session session(folder);
+  begin(session);
+  const MonotonicTime before = SystemClock{}.monotonic_now();
+  constexpr int kCalls = 30;
+  std::string flood;
+  for (int id = 0; id < kCalls; ++id) flood += act(id, "echo") + "\n";
+  ASSERT_TRUE(session.send_bytes(flood));
+  EXPECT_EQ(session.finish().size(), static_cast<std::size_t>(kCalls));
+  const Duration taken = SystemClock{}.monotonic_now() - before;
+  auto count = counts(folder);
+  EXPECT_GE(count["succeeded"], 3);
+  EXPECT_LE(count["succeeded"], 3 + 3 * (1 + taken / std::chrono::seconds{1}));
+  EXPECT_EQ(count["succeeded"] + count["limit_exceeded"], kCalls);
+}
+
+// REQ-BD-128. Of what is not there and what is another's, nothing that a model might be shown tells
+// which is which.
+TEST(SessionTest, SaysNoMoreOnStandardErrorThanTheAnswers) {
+  const SessionFolder folder({});
+  Session session(folder);
+  begin(session);
+  for (const char* note : {"nowhere", "foreign", "secret"}) {
+    ASSERT_TRUE(session.send(
+        std::string(R"({"jsonrpc":"2.0","id":")") + note +
+        R"(","method":"tools/call","params":{"name":"note.read","arguments":{"note":")" + note +
+        R"("}}})"));
+    ASSERT_TRUE(session.receive());
+  }
+  session.finish();
+  std::set<std::string> said;
+  std::istringstream lines(session.notices());
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t id = line.find("call ");
+    if (id == std::string::npos) continue;
+    const std::size_t end = line.find(" of ", id);
+    ASSERT_NE(end, std::string::npos) << line;
+    said.insert(line.replace(id, end - id, "call"));
+  }
+  ASSERT_EQ(said.size(), 1U) << session.notices();
+  EXPECT_NE(said.begin()->find("denied: not_available"), std::string::npos) << *said.begin();
+  auto count = counts(folder);
+  EXPECT_EQ(count["resource_not_found"], 1);
+  EXPECT_EQ(count["tenant_mismatch"], 1);
 }
 
 // REQ-BD-001. Whatever a request comes to, more of them than the rate allows are not looked at.
