@@ -165,7 +165,8 @@ std::string completed_by_bash(const std::string& words, int index) {
 
 TEST(Completion, WorksInBash) {
   EXPECT_EQ(completed_by_bash("remit gr", 1), "grade\n");
-  EXPECT_EQ(completed_by_bash("remit evidence ''", 2), "verify show\n");
+  EXPECT_EQ(completed_by_bash("remit evidence ''", 2),
+            "verify show key checkpoint prove verify-proof prune\n");
   EXPECT_EQ(completed_by_bash("remit grade --ma", 2), "--manifest\n");
   EXPECT_EQ(completed_by_bash("remit evidence show --in", 3), "--invocation\n");
   EXPECT_EQ(completed_by_bash("remit grade --format j", 3), "json junit\n");
