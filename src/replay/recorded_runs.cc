@@ -83,12 +83,18 @@ class CallReader {
  private:
   Status message(const json::Value& value, const std::string& at) {
     if (value.if_object() == nullptr) return misshapen(at, "a message is an object");
-    if (const json::Value* found = value.find("function_call"); is_given(found)) {
-      REMIT_TRY(function(*found, nullptr, at + "/function_call"));
+    for (const auto& [key, member] : value.if_object()->members()) {
+      if (member.is_null()) continue;
+      if (key == "tool_calls") REMIT_TRY(calls(member, at));
+      if (key != "function_call") continue;  // the form before tool_calls
+      if (member.if_object() == nullptr) return misshapen(at + "/function_call", "want an object");
+      REMIT_TRY(function(member, nullptr, at + "/function_call"));
     }
-    const json::Value* found = value.find("tool_calls");
-    if (!is_given(found)) return {};
-    const json::Array* list = found->if_array();
+    return {};
+  }
+
+  Status calls(const json::Value& value, const std::string& at) {
+    const json::Array* list = value.if_array();
     if (list == nullptr) return misshapen(at + "/tool_calls", "want a list of calls");
     for (std::size_t i = 0; i < list->size(); ++i) {
       const std::string place = at + "/tool_calls/" + std::to_string(i);
@@ -108,15 +114,13 @@ class CallReader {
       return misshapen(at, "a call without the name of its tool");
     }
     RecordedCall call{.tool = *name->if_string(), .arguments_json = {}};
-    if (is_given(args)) {
+    if (args != nullptr && !args->is_null()) {
       const std::string* text = args->if_string();
       call.arguments_json = text != nullptr ? *text : json::write(*args);
     }
     calls_.push_back(std::move(call));
     return {};
   }
-
-  static bool is_given(const json::Value* value) { return value != nullptr && !value->is_null(); }
 
   std::vector<RecordedCall>& calls_;
 };
@@ -187,7 +191,9 @@ Result<Form> form_of(trace::PeekedFile& peeked, Form stated) {
   return stated;
 }
 
-Result<std::vector<RecordedRun>> read_documents(ReadFile& file, const trace::Input& input) {
+}  // namespace
+
+Result<std::vector<RecordedRun>> read_runs(ReadFile& file, const trace::Input& input) {
   trace::Unpacker text(file);
   trace::PeekedFile peeked(text);
   REMIT_TRY_ASSIGN(const Form form, form_of(peeked, input.form));
@@ -213,12 +219,10 @@ Result<std::vector<RecordedRun>> read_documents(ReadFile& file, const trace::Inp
   }
 }
 
-}  // namespace
-
 Result<std::vector<RecordedRun>> read_runs(FileSystem& files, const trace::Input& input) {
   const std::string& path = input.paths.front();
   REMIT_TRY_ASSIGN(const std::unique_ptr<ReadFile> file, files.open_read(path));
-  auto runs = read_documents(*file, input);
+  auto runs = read_runs(*file, input);
   if (!runs) return in_place(path, runs.error());
   return runs;
 }

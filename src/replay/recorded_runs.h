@@ -31,4 +31,7 @@ struct RecordedRun {
 /// of another shape; `limit_exceeded` for a document beyond kMaxTraceDocumentBytes.
 Result<std::vector<RecordedRun>> read_runs(FileSystem& files, const trace::Input& input);
 
+/// The same of a file that is open, which `input` names. Errors: likewise, without the file's name.
+Result<std::vector<RecordedRun>> read_runs(ReadFile& file, const trace::Input& input);
+
 }  // namespace remit::replay

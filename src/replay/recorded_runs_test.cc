@@ -89,6 +89,8 @@ TEST(RecordedRuns, AreRefusedWhole) {  // REQ-RY-001
        "runs.json: line 1: /messages/1/tool_calls/0: a call without its `function`"},
       {chat(R"({"tool_calls":[{"function":{"name":1}}]})"),
        "runs.json: line 1: /messages/1/tool_calls/0/function: a call without the name of its tool"},
+      {chat(R"({"function_call":"a"})"),
+       "runs.json: line 1: /messages/1/function_call: want an object"},
       {chat(R"({"function_call":{"name":""}})"),
        "runs.json: line 1: /messages/1/function_call: a call without the name of its tool"},
       {R"([{"task_id":1,"traj":[]},{"task_id":2}])",
