@@ -23,6 +23,9 @@ struct Flag {
   bool repeatable = false;
   bool required = false;
   std::vector<std::string_view> choices = {};  ///< allowed values, if the set is closed
+  /// An empty value would stand for nothing or nobody, and is refused: it comes of a variable that
+  /// is not set.
+  bool is_filled = false;
 };
 
 /// One argument without dashes.

@@ -106,6 +106,9 @@ TEST(CommandLine, RefusesWithWhatToDo) {
       {{"version", "--", "x"}, "takes nothing behind --"},
       {{"grade", "x", "--manifest"}, "--manifest needs a value: FILE"},
       {{"grade", "--manifest", "--all", "x"}, "--manifest needs a value: FILE"},
+      {{"queue", "list", "--config=c", "--queue="}, "--queue is empty: is a variable unset?"},
+      {{"queue", "enqueue", "--config=c", "--tool=t", "--key", ""}, "--key is empty"},
+      {{"queue", "enqueue", "--config=c", "--tool=t", "--principal", ""}, "--principal is empty"},
       {{"grade", "x", "--all=maybe"}, "--all takes no value"},
   };
   for (const auto& each : cases) {

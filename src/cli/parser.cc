@@ -145,6 +145,10 @@ class ArgumentParser {
         return usage_error(
             fmt::format("{} was given {} times; once is enough", flag.name, given.size()));
       }
+      if (flag.is_filled && std::find(given.begin(), given.end(), "") != given.end()) {
+        return usage_error(
+            fmt::format("{} is empty: is a variable unset?{}", flag.name, see_help(command_)));
+      }
       REMIT_TRY(check_choices(flag, given));
     }
     return {};

@@ -353,7 +353,10 @@ int run_requeue(const Arguments& arguments, World& world) {
 }
 
 Flag queue_flag() {
-  return {.name = "--queue", .value_name = "NAME", .help = "the queue; `default` by default"};
+  return {.name = "--queue",
+          .value_name = "NAME",
+          .help = "the queue; `default` by default",
+          .is_filled = true};
 }
 
 Flag arguments_shown_flag() {
@@ -410,14 +413,16 @@ Command enqueue_command() {
                 {.name = "--tool",
                  .value_name = "NAME",
                  .help = "the tool, as the catalogue names it",
-                 .required = true},
+                 .required = true,
+                 .is_filled = true},
                 {.name = "--arguments",
                  .value_name = "FILE",
                  .help = "its arguments, a JSON object, with references as a caller would write "
                          "them; none by default"},
                 {.name = "--principal",
                  .value_name = "REFERENCE",
-                 .help = "for whom; the pinned principal by default"},
+                 .help = "for whom; the pinned principal by default",
+                 .is_filled = true},
                 {.name = "--not-before",
                  .value_name = "TIME",
                  .help = "not before that time, RFC 3339 in UTC"},
@@ -427,7 +432,8 @@ Command enqueue_command() {
                 {.name = "--attempts", .value_name = "N", .help = "attempts at most; 5 by default"},
                 {.name = "--key",
                  .value_name = "TEXT",
-                 .help = "a key of yours: the same work under it is enqueued once"}},
+                 .help = "a key of yours: the same work under it is enqueued once",
+                 .is_filled = true}},
       .examples = {{"remit queue enqueue --config remit.yaml --tool report.make --arguments "
                     "report.json --not-before 2026-12-24T06:00:00Z --every 1440",
                     "a report each morning"}},

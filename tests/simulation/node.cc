@@ -456,7 +456,8 @@ Proposal Node::propose() {
   if (!has_ledger && world_.roll(8) == 0) out.call.route = "trial";
   if (!out.token.empty()) out.call.credential = access::Credential::bearer(out.token);
   out.call.arguments_json = filled(*out.form, out.references);
-  if (has_ledger) out.call.idempotency_key = kKeys[world_.roll(kKeys.size())];
+  const bool takes_key = has_ledger && tool->idempotency != policy::Idempotency::kNone;
+  if (takes_key) out.call.idempotency_key = kKeys[world_.roll(kKeys.size())];
   out.call.run_id = "simulation";
   return out;
 }
