@@ -13,10 +13,13 @@
 #include "attributes/fixture_attribute_source.h"
 #include "attributes/http_attribute_source.h"
 #include "attributes/path_attribute_source.h"
+#include "attributes/postgres_attribute_source.h"
 #include "attributes/sqlite_attribute_source.h"
 #include "base/limits.h"
+#include "database/postgres_database.h"
 #include "http/server.h"
 #include "json/value.h"
+#include "tests/support/postgres_server.h"
 #include "tests/support/test_folder.h"
 
 namespace remit::attributes {
@@ -55,6 +58,31 @@ std::unique_ptr<AttributeSource> make_sqlite(const testing::TestFolder& folder,
        .query = "select id, tenant, revision from invoices where alias = :ref",
        .source = "store"},
       clock, clock.monotonic_now() + 10s);
+  EXPECT_TRUE(source);
+  return std::move(source).value();
+}
+
+const std::unique_ptr<testing::PostgresServer>& postgres() {
+  static const std::unique_ptr<testing::PostgresServer> server = testing::PostgresServer::start();
+  return server;
+}
+
+std::unique_ptr<AttributeSource> make_postgres(const testing::TestFolder&, const Clock& clock) {
+  if (postgres() == nullptr) return nullptr;
+  const std::string connection = postgres()->new_schema();
+  const auto database = database::PostgresDatabase::open(connection, clock).value();
+  for (const char* const statement :
+       {"create table invoices(id text, tenant text, alias text, revision int)",
+        "insert into invoices values('i-3', 'tenant-a', 'march', 1), "
+        "('i-4', 'tenant-b', 'april', 1)"}) {
+    EXPECT_TRUE(database->run(statement, {}, {.deadline = clock.monotonic_now() + 60s}));
+  }
+  auto source = PostgresAttributeSource::open(
+      {.type = "Invoice",
+       .connection = connection,
+       .query = "select id, tenant, revision from invoices where alias = :ref",
+       .source = "store"},
+      clock, clock.monotonic_now() + 60s);
   EXPECT_TRUE(source);
   return std::move(source).value();
 }
@@ -126,6 +154,9 @@ std::unique_ptr<AttributeSource> make_http(const testing::TestFolder&, const Clo
 
 class AttributeSourceContract : public ::testing::TestWithParam<Implementation> {
  protected:
+  void SetUp() override {
+    if (source_ == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
+  }
   [[nodiscard]] ResourceQuery ask(std::string_view reference) const {
     return {"Invoice", reference, clock_.monotonic_now() + 10s};
   }
@@ -215,6 +246,7 @@ TEST_P(AttributeSourceContract, AnswersManyThreads) {
 INSTANTIATE_TEST_SUITE_P(Each, AttributeSourceContract,
                          ::testing::Values(Implementation{"Fixture", false, make_fixture},
                                            Implementation{"Sqlite", true, make_sqlite},
+                                           Implementation{"Postgres", true, make_postgres},
                                            Implementation{"Path", true, make_path},
                                            Implementation{"Http", true, make_http}),
                          [](const ::testing::TestParamInfo<Implementation>& each) {

@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "attributes/attribute_source.h"
+#include "attributes/row_resource.h"
 #include "base/clock.h"
 #include "database/database.h"
 
@@ -39,10 +41,10 @@ class SqliteAttributeSource final : public AttributeSource {
   [[nodiscard]] Result<access::Resource> resolve(const ResourceQuery& query) const override;
 
  private:
-  SqliteAttributeSource(SqliteSourceOptions options, std::unique_ptr<database::Database> database)
-      : options_(std::move(options)), database_(std::move(database)) {}
+  SqliteAttributeSource(RowQuery asked, std::unique_ptr<database::Database> database)
+      : asked_(std::move(asked)), database_(std::move(database)) {}
 
-  const SqliteSourceOptions options_;
+  const RowQuery asked_;
   const std::unique_ptr<database::Database> database_;
 };
 

@@ -26,11 +26,20 @@ struct Blob {
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
 using Row = std::vector<Cell>;
 
+/// What a column is beyond what its cells show.
+enum class ColumnType : std::uint8_t {
+  kPlain,  ///< what the cells are: numbers, texts (names, UUIDs, dates and times too), bytes
+  kTruth,  ///< truth values, as the integers 1 and 0
+  kTexts,  ///< arrays of texts, as the server writes them: `{a,"b c"}`
+  kOther,  ///< anything else (numeric, JSON, types of one's own), as the server writes it
+};
+
 /// What a statement gave: rows, each with a cell for each column. The columns are those of this
 /// run: a table may have changed since `describe`.
 struct Answer {
   std::vector<std::string> columns;
   std::vector<Row> rows;
+  std::vector<ColumnType> types = {};  ///< one for each column; empty where columns have no types
 };
 
 /// A value for a named parameter of a statement; `name` with its mark, e.g. `:ref`. Values are

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -31,6 +32,11 @@ constexpr Oid kInt4 = 23;
 constexpr Oid kText = 25;
 constexpr Oid kFloat4 = 700;
 constexpr Oid kFloat8 = 701;
+constexpr Oid kTextArray = 1009;
+constexpr Oid kVarcharArray = 1015;
+// Types whose written form is a text to work with: name, char(n), varchar, date, timestamp,
+// timestamptz, uuid.
+constexpr std::array<Oid, 7> kWritten{19, 1042, 1043, 1082, 1114, 1184, 2950};
 
 struct ClearResult {
   void operator()(PGresult* result) const { PQclear(result); }
@@ -69,6 +75,28 @@ Cell number_of(std::string_view text) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size()) return std::string(text);
   return value;
+}
+
+ColumnType type_of(Oid type) {
+  switch (type) {
+    case kBool:
+      return ColumnType::kTruth;
+    case kTextArray:
+    case kVarcharArray:
+      return ColumnType::kTexts;
+    case kBytes:
+    case kInt2:
+    case kInt4:
+    case kInt8:
+    case kText:
+    case kFloat4:
+    case kFloat8:
+      return ColumnType::kPlain;
+    default:
+      return std::find(kWritten.begin(), kWritten.end(), type) == kWritten.end()
+                 ? ColumnType::kOther
+                 : ColumnType::kPlain;
+  }
 }
 
 Cell cell_of(const PGresult* reply, int row, int column) {
@@ -163,7 +191,8 @@ std::string place_of(const PQconninfoOption* options) {
 /// One connection, used by one thread at a time.
 class PostgresDatabase::Connection {
  public:
-  Connection(const std::string& where, const Clock& clock) : where_(where), clock_(clock) {}
+  Connection(const std::string& where, const char* mode, const Clock& clock)
+      : where_(where), mode_(mode), clock_(clock) {}
   ~Connection() { PQfinish(handle_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -187,7 +216,7 @@ class PostgresDatabase::Connection {
         "select set_config('synchronous_commit', 'on', false) "
         "where current_setting('synchronous_commit') in ('off', 'local'); "
         "set idle_in_transaction_session_timeout = 10000; "
-        "set client_encoding = 'UTF8'");
+        "set client_encoding = 'UTF8'; set datestyle = 'ISO'; set timezone = 'UTC'");
   }
 
   Status begin() {
@@ -196,9 +225,9 @@ class PostgresDatabase::Connection {
             .count();
     if (left <= 0) return late();
     return execute(
-        fmt::format("begin isolation level read committed read write; "
+        fmt::format("begin isolation level read committed {1}; "
                     "set local statement_timeout = {0}; set local lock_timeout = {0}",
-                    left));
+                    left, mode_));
   }
 
   /// Statements without parameters, whose rows are of no interest.
@@ -286,7 +315,10 @@ class PostgresDatabase::Connection {
   std::optional<Error> read(const PGresult* reply, std::size_t max_rows, Answer& out) const {
     const int columns = PQnfields(reply);
     if (out.columns.empty()) {
-      for (int i = 0; i < columns; ++i) out.columns.emplace_back(PQfname(reply, i));
+      for (int i = 0; i < columns; ++i) {
+        out.columns.emplace_back(PQfname(reply, i));
+        out.types.push_back(type_of(PQftype(reply, i)));
+      }
     }
     const std::size_t room = max_rows - std::min(max_rows, out.rows.size());
     const auto rows = std::min(static_cast<std::size_t>(PQntuples(reply)), room);
@@ -351,6 +383,7 @@ class PostgresDatabase::Connection {
   }
 
   const std::string& where_;
+  const char* const mode_;
   const Clock& clock_;
   MonotonicTime deadline_;
   PGconn* handle_ = nullptr;
@@ -390,7 +423,7 @@ class PostgresDatabase::Loan {
       connection_ = std::move(database_.idle_.back());
       database_.idle_.pop_back();
     }
-    connection_ = std::make_unique<Connection>(database_.where_, database_.clock_);
+    connection_ = std::make_unique<Connection>(database_.where_, database_.mode_, database_.clock_);
     connection_->set_deadline(deadline);
     if (const Status opened = connection_->open(database_.conninfo_); !opened) {
       return dropped(opened.error());
@@ -439,23 +472,82 @@ class PostgresDatabase::Loan {
   bool is_settled_ = false;
 };
 
-Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::string& conninfo,
-                                                                 const Clock& clock) {
+namespace {
+
+using Options = std::unique_ptr<PQconninfoOption, FreeOptions>;
+
+Result<Options> parse(const std::string& conninfo) {
   char* message = nullptr;
-  const std::unique_ptr<PQconninfoOption, FreeOptions> options(
-      PQconninfoParse(conninfo.c_str(), &message));
-  if (options == nullptr) {
-    // The library's words may quote a password.
-    PQfreemem(message);
-    return Error{ErrorCode::kInvalidInput,
-                 "not a connection string of libpq, as \"host=/run/postgresql dbname=remit\" is"};
-  }
-  return std::unique_ptr<PostgresDatabase>(
-      new PostgresDatabase(conninfo, place_of(options.get()), clock));
+  Options options(PQconninfoParse(conninfo.c_str(), &message));
+  if (options != nullptr) return options;
+  // The library's words may quote a password.
+  PQfreemem(message);
+  return Error{ErrorCode::kInvalidInput,
+               "not a connection string of libpq, as \"host=/run/postgresql dbname=remit\" is"};
 }
 
-PostgresDatabase::PostgresDatabase(std::string conninfo, std::string where, const Clock& clock)
-    : conninfo_(std::move(conninfo)), where_(std::move(where)), clock_(clock) {}
+std::string value_of(const PQconninfoOption* options, std::string_view name) {
+  for (; options->keyword != nullptr; ++options) {
+    if (options->keyword == name) return options->val == nullptr ? "" : options->val;
+  }
+  return {};
+}
+
+/// Whether each address of a list is a socket's directory or this machine's own.
+bool are_here(std::string_view hosts) {
+  while (true) {
+    const std::size_t end = hosts.find(',');
+    const std::string_view host = hosts.substr(0, end);
+    if (!host.starts_with('/') && !host.starts_with('@') && host != "localhost" &&
+        host != "127.0.0.1" && host != "::1") {
+      return false;
+    }
+    if (end == std::string_view::npos) return true;
+    hosts.remove_prefix(end + 1);
+  }
+}
+
+/// What may not be left to a default where answers are trusted.
+Status check_trusted(const PQconninfoOption* options) {
+  if (!value_of(options, "password").empty() || !value_of(options, "sslpassword").empty()) {
+    return Error{ErrorCode::kInvalidInput,
+                 "a password does not belong into the configuration; name a passfile, or set "
+                 "PGPASSWORD"};
+  }
+  if (!value_of(options, "service").empty()) {
+    return Error{ErrorCode::kInvalidInput, "a service file is not read; name the host itself"};
+  }
+  const std::string host = value_of(options, "host");
+  const std::string address = value_of(options, "hostaddr");
+  if (host.empty()) return Error{ErrorCode::kInvalidInput, "the connection names no host"};
+  const bool is_here = are_here(host) && (address.empty() || are_here(address));
+  if (!is_here && value_of(options, "sslmode") != "verify-full") {
+    return Error{ErrorCode::kInvalidInput,
+                 "a server beyond this machine must be asked with sslmode=verify-full"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::string& conninfo,
+                                                                 const Clock& clock) {
+  REMIT_TRY_ASSIGN(const Options options, parse(conninfo));
+  return std::unique_ptr<PostgresDatabase>(
+      new PostgresDatabase(conninfo, place_of(options.get()), "read write", clock));
+}
+
+Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open_trusted(
+    const std::string& conninfo, const Clock& clock) {
+  REMIT_TRY_ASSIGN(const Options options, parse(conninfo));
+  REMIT_TRY(check_trusted(options.get()));
+  return std::unique_ptr<PostgresDatabase>(
+      new PostgresDatabase(conninfo, place_of(options.get()), "read only", clock));
+}
+
+PostgresDatabase::PostgresDatabase(std::string conninfo, std::string where, const char* mode,
+                                   const Clock& clock)
+    : conninfo_(std::move(conninfo)), where_(std::move(where)), mode_(mode), clock_(clock) {}
 
 PostgresDatabase::~PostgresDatabase() = default;
 

@@ -28,6 +28,12 @@ class PostgresDatabase final : public Database {
   /// object.
   static Result<std::unique_ptr<PostgresDatabase>> open(const std::string& conninfo,
                                                         const Clock& clock);
+  /// One for reading answers that are trusted: every transaction is read only, so that a statement
+  /// that writes is `failed_precondition`. Errors, besides those of `open`: `invalid_input` for a
+  /// password in `conninfo`, for a service, for no host, and for a host beyond this machine without
+  /// `sslmode=verify-full`.
+  static Result<std::unique_ptr<PostgresDatabase>> open_trusted(const std::string& conninfo,
+                                                                const Clock& clock);
   ~PostgresDatabase() override;
   PostgresDatabase(const PostgresDatabase&) = delete;
   PostgresDatabase& operator=(const PostgresDatabase&) = delete;
@@ -42,10 +48,11 @@ class PostgresDatabase final : public Database {
  private:
   class Connection;
   class Loan;
-  PostgresDatabase(std::string conninfo, std::string where, const Clock& clock);
+  PostgresDatabase(std::string conninfo, std::string where, const char* mode, const Clock& clock);
 
   const std::string conninfo_;
   const std::string where_;  // without secrets
+  const char* const mode_;   // of transactions, in SQL
   const Clock& clock_;
   Mutex mutex_;
   CondVar given_back_;

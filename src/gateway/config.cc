@@ -297,13 +297,19 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
   out.type = reader.required_string("type");
   // What events call the store; a deployment with several of a kind tells them apart by it.
   out.source = reader.optional_string("source").value_or(out.type);
-  refuse_later(reader, {"postgres"});
   int stores = 0;
   if (const yaml::Node* sqlite = reader.optional_node("sqlite")) {
     ++stores;
     yaml::ObjectReader store(*sqlite, "sqlite", problems_);
     const std::string path = path_of(store, "path", check_database);
     out.store = SqliteAttributes{path, store.required_string("query")};
+    store.finish();
+  }
+  if (const yaml::Node* postgres = reader.optional_node("postgres")) {
+    ++stores;
+    yaml::ObjectReader store(*postgres, "postgres", problems_);
+    const std::string connection = store.required_string("connection");
+    out.store = PostgresAttributes{connection, store.required_string("query")};
     store.finish();
   }
   if (const yaml::Node* beneath = reader.optional_node("path")) {
@@ -324,7 +330,7 @@ void ConfigReader::read_attributes(const yaml::Node& node) {
     store.finish();
   }
   if (reader.finish() && stores != 1) {
-    problems_.add(node, "an attribute source has one of sqlite, path, http and fixture");
+    problems_.add(node, "an attribute source has one of sqlite, postgres, path, http and fixture");
   }
   for (const AttributeSettings& other : config_.attributes) {
     if (other.type == out.type)

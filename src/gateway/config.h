@@ -48,6 +48,12 @@ struct SqliteAttributes {
   std::string query;
 };
 
+/// `postgres: {connection, query}`: one row of a server's database by a bound `:ref`.
+struct PostgresAttributes {
+  std::string connection;
+  std::string query;
+};
+
 /// `path: {root, tenant}`: files beneath a root.
 struct PathAttributes {
   std::string root;
@@ -72,7 +78,9 @@ struct AttributeSettings {
   std::string where;  ///< FILE:LINE:COLUMN
   std::string type;
   std::string source;  ///< `resolution_source` in events; the type where the file says nothing
-  std::variant<FixtureAttributes, SqliteAttributes, PathAttributes, HttpAttributes> store;
+  std::variant<FixtureAttributes, SqliteAttributes, PostgresAttributes, PathAttributes,
+               HttpAttributes>
+      store;
 };
 
 /// One MCP server that we start. It gets `environment` and, of our own, the harmless variables of

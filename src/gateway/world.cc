@@ -7,6 +7,7 @@
 #include "attributes/fixture_attribute_source.h"
 #include "attributes/http_attribute_source.h"
 #include "attributes/path_attribute_source.h"
+#include "attributes/postgres_attribute_source.h"
 #include "attributes/sqlite_attribute_source.h"
 #include "cedar/cedar_decision_point.h"
 #include "enforcement/once.h"
@@ -72,6 +73,15 @@ SourceOutcome open_source(const AttributeSettings& settings, FileSystem& files,
                                                   .query = sqlite->query,
                                                   .source = settings.source};
     return outcome_of(attributes::SqliteAttributeSource::open(
+                          options, clock, clock.monotonic_now() + kOpenDeadline),
+                      settings.where);
+  }
+  if (const auto* postgres = std::get_if<PostgresAttributes>(&settings.store)) {
+    const attributes::PostgresSourceOptions options{.type = settings.type,
+                                                    .connection = postgres->connection,
+                                                    .query = postgres->query,
+                                                    .source = settings.source};
+    return outcome_of(attributes::PostgresAttributeSource::open(
                           options, clock, clock.monotonic_now() + kOpenDeadline),
                       settings.where);
   }

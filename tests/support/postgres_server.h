@@ -74,6 +74,9 @@ class PostgresServer {
       while (parent_of(child) > 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
   }
+  /// Lets every process of the server stand still, as a machine without memory does, and go on.
+  void stand_still() { signal_all(SIGSTOP); }
+  void go_on() { signal_all(SIGCONT); }
   /// Brings it back with what it had made durable.
   void restart() {
     if (!run()) std::abort();
@@ -164,6 +167,12 @@ class PostgresServer {
     ::kill(pid_, signal);
     ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
+  }
+
+  void signal_all(int signal) const {
+    if (pid_ <= 0) return;
+    ::kill(pid_, signal);
+    for (const pid_t child : children_of(pid_)) ::kill(child, signal);
   }
 
   [[nodiscard]] pid_t spawn(const std::vector<std::string>& words) const {
