@@ -67,6 +67,7 @@ class OutOfMemoryTest(unittest.TestCase):
         if first is None:
             print("not run, the program takes more address space than may be given")
             return None
+        self.remove_all_but_inputs()
         whole = self.run_limited(MOST, *words)
         self.assertIn(whole.returncode, (0, 1, 2), whole.stderr)
         kept = self.files()
