@@ -56,16 +56,23 @@ std::optional<std::vector<std::string>> elements_of(std::string_view text) {
     std::string element;
     const bool is_quoted = text[at] == '"';
     if (is_quoted) ++at;
-    while (at < text.size() && text[at] != (is_quoted ? '"' : ',')) {
+    for (const char end = is_quoted ? '"' : ','; at < text.size() && text[at] != end; ++at) {
       if (!is_quoted && (text[at] == '{' || text[at] == '}')) return std::nullopt;
-      if (text[at] == '\\' && ++at == text.size()) return std::nullopt;
-      element += text[at++];
+      if (text[at] == '\\') ++at;
+      if (at == text.size()) return std::nullopt;
+      element += text[at];
     }
-    if (is_quoted && at++ == text.size()) return std::nullopt;
-    if (!is_quoted && (element.empty() || element == "NULL")) return std::nullopt;
+    if (is_quoted) {
+      if (at == text.size()) return std::nullopt;
+      ++at;
+    } else if (element.empty() || element == "NULL") {
+      return std::nullopt;
+    }
     out.push_back(std::move(element));
     if (at == text.size()) return out;
-    if (text[at++] != ',' || at == text.size()) return std::nullopt;
+    if (text[at] != ',') return std::nullopt;
+    ++at;
+    if (at == text.size()) return std::nullopt;
   }
   return out;
 }
