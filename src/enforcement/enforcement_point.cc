@@ -31,20 +31,6 @@ constexpr std::int64_t kEventsOfRefusal = 2;  // request and decision
 /// Whether the start becomes durable together with the decision, or later, when a permit is spent.
 enum class StartCommit : std::uint8_t { kLater, kWithDecision };
 
-std::string_view outcome_name(HandlerOutcome outcome) {
-  switch (outcome) {
-    case HandlerOutcome::kSucceeded:
-      return "succeeded";
-    case HandlerOutcome::kFailed:
-      return "failed";
-    case HandlerOutcome::kCancelled:
-      return "cancelled";
-    case HandlerOutcome::kUnknown:
-      return "unknown";
-  }
-  return "unknown";
-}
-
 // Whether a call was refused before anybody was known to have sent it.
 bool is_strangers(const Assessment& assessment) {
   return assessment.reached <= Step::kIdentify;
@@ -105,6 +91,20 @@ HandlerResult entered(ToolHandler& handler, const GrantedCall& call) {
 }
 
 }  // namespace
+
+std::string_view outcome_name(HandlerOutcome outcome) {
+  switch (outcome) {
+    case HandlerOutcome::kSucceeded:
+      return "succeeded";
+    case HandlerOutcome::kFailed:
+      return "failed";
+    case HandlerOutcome::kCancelled:
+      return "cancelled";
+    case HandlerOutcome::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
 
 struct EnforcementPoint::Impl {
   explicit Impl(Surroundings surroundings)

@@ -43,6 +43,8 @@ namespace remit::enforcement {
 
 /// What became of a handler's run, as `executor.finish` records it. Starts at the honest value.
 enum class HandlerOutcome : std::uint8_t { kUnknown, kSucceeded, kFailed, kCancelled };
+/// `unknown`, `succeeded`, `failed`, `cancelled`: the words of `outcome` in events.
+std::string_view outcome_name(HandlerOutcome outcome);
 
 /// The error types of a call whose handler was not entered although its start is on record.
 inline constexpr std::string_view kPermitExpired = "permit_expired";

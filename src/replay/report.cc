@@ -14,20 +14,6 @@ namespace {
 
 using enforcement::HandlerOutcome;
 
-std::string_view outcome_name(HandlerOutcome outcome) {
-  switch (outcome) {
-    case HandlerOutcome::kSucceeded:
-      return "succeeded";
-    case HandlerOutcome::kFailed:
-      return "failed";
-    case HandlerOutcome::kCancelled:
-      return "cancelled";
-    case HandlerOutcome::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 void count(const ReplayedCall& call, Counts& out) {
   ++out.calls;
   if (call.denied) {
