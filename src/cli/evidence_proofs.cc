@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "base/limits.h"
 #include "base/rfc3339.h"
 #include "cli/inputs.h"
+#include "evidence/fields.h"
 #include "evidence/layout.h"
 #include "evidence/log_tree.h"
 #include "evidence/retention.h"
@@ -203,13 +203,6 @@ int run_checkpoint(const Arguments& arguments, World& world) {
   return print(world, out + fmt::format("key {}\n", key->verifier().to_string()), kExitOk);
 }
 
-std::optional<std::uint64_t> number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 int run_prove(const Arguments& arguments, World& world) {
   const std::string& directory = arguments.positionals().front();
   if (is_no_directory(world, directory)) return kExitBadInput;
@@ -219,7 +212,7 @@ int run_prove(const Arguments& arguments, World& world) {
     complain(world, {ErrorCode::kInvalidInput, "give either --event or --since"});
     return kExitUsage;
   }
-  const auto seq = number_of(arguments.value("--event", "0"));
+  const auto seq = evidence::parse_number(arguments.value("--event", "0"));
   if (!seq) {
     return misused(world, "--event",
                    {ErrorCode::kInvalidInput, "not a number; it is the `seq` of the event"});

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "evidence/fields.h"
 #include "evidence/merkle.h"
 #include "evidence/merkle_proof.h"
 
@@ -32,9 +32,8 @@ std::optional<std::string_view> take_line(std::string_view& text) {
 
 /// Decimal without leading zeros.
 std::optional<std::uint64_t> read_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || fmt::format("{}", number) != text) return std::nullopt;
+  const std::optional<std::uint64_t> number = parse_number(text);
+  if (!number || fmt::format("{}", *number) != text) return std::nullopt;
   return number;
 }
 

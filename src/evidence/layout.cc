@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "evidence/fields.h"
 
 namespace remit::evidence {
 
@@ -12,9 +12,8 @@ std::string numbered(std::uint64_t number) {
 }
 
 std::optional<std::uint64_t> parse_numbered(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number == 0 || numbered(number) != text) return std::nullopt;
+  const std::optional<std::uint64_t> number = parse_number(text);
+  if (!number || *number == 0 || numbered(*number) != text) return std::nullopt;
   return number;
 }
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "base/bytes.h"
+#include "evidence/fields.h"
 
 namespace remit::evidence {
 namespace {
@@ -37,48 +37,6 @@ std::string header_text(const RootsHeader& header) {
                      header.segment, header.first_seq, header.previous,
                      extent_text(header.previous_extent), to_hex(header.previous_chain));
 }
-
-/// Takes a line's fields from the left; after one that does not fit, `ok` stays false.
-class Fields {
- public:
-  explicit Fields(std::string_view line) : rest_(line) {}
-
-  std::string_view word() {
-    const std::size_t blank = rest_.find(' ');
-    const std::string_view found = rest_.substr(0, blank);
-    rest_.remove_prefix(blank == std::string_view::npos ? rest_.size() : blank + 1);
-    return found;
-  }
-  std::uint64_t number() {
-    const std::string_view text = word();
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) ok_ = false;
-    return value;
-  }
-  Sha256Digest digest() {
-    const auto bytes = from_hex(word());
-    Sha256Digest value{};
-    if (bytes && bytes->size() == value.size()) {
-      std::copy(bytes->begin(), bytes->end(), value.begin());
-    } else {
-      ok_ = false;
-    }
-    return value;
-  }
-  SegmentExtent extent() {
-    SegmentExtent value;
-    value.lines = number();
-    value.bytes = number();
-    value.root = digest();
-    return value;
-  }
-  [[nodiscard]] bool ok() const { return ok_; }
-
- private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
 
 /// Whether `line` is `encoded` without its `\n`. Re-encoding what was read refuses every second
 /// spelling: leading zeros, capitals, doubled blanks, further fields.

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <optional>
 
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "base/rfc3339.h"
+#include "evidence/fields.h"
 #include "evidence/layout.h"
 
 namespace remit::evidence {
@@ -30,42 +30,6 @@ std::string text_of(const Tombstone& tombstone) {
   return out;
 }
 
-/// The words of a text, whatever stands between them: the text is compared with its own encoding
-/// afterwards.
-class Words {
- public:
-  explicit Words(std::string_view text) : rest_(text) {}
-
-  std::string_view next() {
-    const std::size_t end = std::min(rest_.find_first_of(" \n"), rest_.size());
-    const std::string_view word = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    return word;
-  }
-  std::uint64_t number() {
-    const std::string_view word = next();
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) ok_ = false;
-    return value;
-  }
-  Sha256Digest digest() {
-    const auto bytes = from_hex(next());
-    Sha256Digest value{};
-    if (bytes && bytes->size() == value.size()) {
-      std::copy(bytes->begin(), bytes->end(), value.begin());
-    } else {
-      ok_ = false;
-    }
-    return value;
-  }
-  [[nodiscard]] bool ok() const { return ok_; }
-
- private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
-
 }  // namespace
 
 std::string encode(const Tombstone& tombstone) {
@@ -76,27 +40,25 @@ std::string encode(const Tombstone& tombstone) {
 Result<Tombstone> parse_tombstone(std::string_view text) {
   const Error malformed{ErrorCode::kInvalidInput, "not a tombstone"};
   if (text.size() > kMaxTombstoneBytes) return malformed;
-  Words words(text);
-  if (words.next() != kFormat) return malformed;
+  Fields fields(text);
+  if (fields.word() != kFormat) return malformed;
   Tombstone out;
-  out.directory = words.next();
-  out.writer = words.next();
-  out.segments = words.number();
-  out.events = words.number();
-  out.bytes = words.number();
-  out.first_time = words.next();
-  out.last_time = words.next();
-  out.is_end = words.next() == "closed";
-  words.next();
-  out.extent.lines = words.number();
-  out.extent.bytes = words.number();
-  out.extent.root = words.digest();
-  out.chain = words.digest();
+  out.directory = fields.word();
+  out.writer = fields.word();
+  out.segments = fields.number();
+  out.events = fields.number();
+  out.bytes = fields.number();
+  out.first_time = fields.word();
+  out.last_time = fields.word();
+  out.is_end = fields.word() == "closed";
+  fields.word();
+  out.extent = fields.extent();
+  out.chain = fields.digest();
   for (int left = std::popcount(out.events); left > 0; --left) {
-    words.next();
-    out.subtrees.push_back(words.digest());
+    fields.word();
+    out.subtrees.push_back(fields.digest());
   }
-  const bool is_sound = words.ok() && out.segments > 0 && out.events > 0 && out.extent.lines > 0 &&
+  const bool is_sound = fields.ok() && out.segments > 0 && out.events > 0 && out.extent.lines > 0 &&
                         out.extent.lines <= out.events && is_rfc3339(out.first_time) &&
                         is_rfc3339(out.last_time);
   if (!is_sound || encode(out) != text) return malformed;

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "evidence/fields.h"
 #include "evidence/layout.h"
 #include "evidence/log_tree.h"
 #include "evidence/tombstone.h"
@@ -29,8 +29,9 @@ std::string_view take(std::string_view& text, char end) {
 }
 
 bool read_number(std::string_view text, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
+  const std::optional<std::uint64_t> number = parse_number(text);
+  out = number.value_or(0);
+  return number.has_value();
 }
 
 /// Adds one writer at one moment to the digest that is the head.
