@@ -1,38 +1,20 @@
 // Fuzz target: any bytes, read as recorded runs of any form, are runs whose calls name tools or are
 // refused with a reason, and the same however the file comes in pieces.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
-#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
 #include "replay/recorded_runs.h"
+#include "tests/support/memory_file.h"
 
 namespace {
 
 using remit::trace::Form;
 
-class Text final : public remit::ReadFile {
- public:
-  Text(std::string text, std::size_t piece) : text_(std::move(text)), piece_(piece) {}
-  remit::Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min({out.size(), text_.size() - at_, piece_});
-    if (count > 0) std::memcpy(out.data(), text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string text_;
-  std::size_t piece_;
-  std::size_t at_ = 0;
-};
-
 std::string everything(const std::string& text, Form form, std::size_t piece) {
-  Text file(text, piece);
+  remit::testing::MemoryFile file(text, piece);
   remit::trace::Input input = remit::trace::Input::of_file("fuzz.json");
   input.form = form;
   const auto runs = remit::replay::read_runs(file, input);

@@ -1,14 +1,12 @@
 // Fuzz target: any bytes, read in any form, give events and mistakes at places within them, and the
 // same ones however the file comes in pieces.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "base/check.h"
+#include "tests/support/memory_file.h"
 #include "trace/event_reader.h"
 
 namespace {
@@ -16,26 +14,10 @@ namespace {
 using remit::trace::Form;
 using remit::trace::Item;
 
-class Text final : public remit::ReadFile {
- public:
-  Text(std::string text, std::size_t piece) : text_(std::move(text)), piece_(piece) {}
-  remit::Result<std::size_t> read(std::span<std::byte> out) override {
-    const std::size_t count = std::min({out.size(), text_.size() - at_, piece_});
-    if (count > 0) std::memcpy(out.data(), text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string text_;
-  std::size_t piece_;
-  std::size_t at_ = 0;
-};
-
 std::string everything(const std::string& text, Form form, std::size_t piece) {
   remit::PosixFileSystem files;
-  remit::trace::Input input =
-      remit::trace::Input::of_stream("fuzz", std::make_unique<Text>(text, piece));
+  remit::trace::Input input = remit::trace::Input::of_stream(
+      "fuzz", std::make_unique<remit::testing::MemoryFile>(text, piece));
   input.form = form;
   remit::event::Decoder decoder;
   remit::trace::EventReader reader(files, input, decoder);
