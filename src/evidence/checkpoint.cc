@@ -37,14 +37,6 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   return number;
 }
 
-std::optional<Sha256Digest> read_digest(std::string_view base64) {
-  const auto bytes = from_base64(base64);
-  Sha256Digest out{};
-  if (!bytes || bytes->size() != out.size()) return std::nullopt;
-  std::copy(bytes->begin(), bytes->end(), out.begin());
-  return out;
-}
-
 std::string nodes_text(const std::vector<Sha256Digest>& nodes) {
   std::string out;
   for (const Sha256Digest& node : nodes) out += to_base64(node) + '\n';
@@ -58,7 +50,7 @@ std::optional<std::vector<Sha256Digest>> take_nodes(std::string_view& text) {
     const auto line = take_line(text);
     if (!line) return std::nullopt;
     if (line->empty()) return out;
-    const auto node = read_digest(*line);
+    const auto node = as_digest(from_base64(*line));
     if (!node || out.size() == kMaxProofNodes) return std::nullopt;
     out.push_back(*node);
   }
@@ -103,7 +95,7 @@ Result<Checkpoint> parse_checkpoint(std::string_view text) {
   const auto root_text = take_line(text);
   if (!origin || origin->empty() || !root_text) return malformed;
   const auto size = read_number(*size_text);
-  const auto root = read_digest(*root_text);
+  const auto root = as_digest(from_base64(*root_text));
   if (!size || !root || (*size == 0 && *root != MerkleTree{}.root())) return malformed;
   while (!text.empty()) {
     const auto extension = take_line(text);

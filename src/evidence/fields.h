@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/digest.h"
@@ -20,6 +22,14 @@ inline std::optional<std::uint64_t> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+/// The digest that these decoded bytes are, if they were decoded and are as many.
+inline std::optional<Sha256Digest> as_digest(const std::optional<std::vector<std::byte>>& bytes) {
+  Sha256Digest digest{};
+  if (!bytes || bytes->size() != digest.size()) return std::nullopt;
+  std::copy(bytes->begin(), bytes->end(), digest.begin());
+  return digest;
 }
 
 /// Takes the fields of a text from the left, whether a blank or the end of a line stands between
@@ -42,14 +52,9 @@ class Fields {
     return value.value_or(0);
   }
   Sha256Digest digest() {
-    const auto bytes = from_hex(word());
-    Sha256Digest value{};
-    if (bytes && bytes->size() == value.size()) {
-      std::copy(bytes->begin(), bytes->end(), value.begin());
-    } else {
-      ok_ = false;
-    }
-    return value;
+    const std::optional<Sha256Digest> value = as_digest(from_hex(word()));
+    if (!value) ok_ = false;
+    return value.value_or(Sha256Digest{});
   }
   SegmentExtent extent() {
     SegmentExtent value;

@@ -187,9 +187,9 @@ Result<Head> Head::parse(std::string_view text) {
     if (one.writer < least || one.writer > out.writers) return malformed;
     out.open.push_back(one);
   }
-  const auto bytes = from_hex(rest);
-  if (!bytes || bytes->size() != out.digest.size()) return malformed;
-  std::copy(bytes->begin(), bytes->end(), out.digest.begin());
+  const std::optional<Sha256Digest> digest = as_digest(from_hex(rest));
+  if (!digest) return malformed;
+  out.digest = *digest;
   if (out.to_string() != text) return malformed;
   return out;
 }
